@@ -102,6 +102,9 @@ func (n *CashflowNode) Months() (from calendar.Month, values []Int128) { return 
 
 // ToLevel returns the nodes that a response down to the deepest level shows, like ProjectBudget.ToLevel.
 func (c *ProjectCashflow) ToLevel(deepest string) []CashflowNode {
+	if deepest == "" {
+		return c.Nodes
+	}
 	shown := shownTo(deepest, len(c.Nodes),
 		func(i int) string { return c.Nodes[i].Node.Level },
 		func(i int) int { return c.Nodes[i].parent })

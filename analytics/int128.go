@@ -6,7 +6,8 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"strconv"
+
+	"tallyhouse/schemas/jsontext"
 )
 
 // MaxAmount is the largest value, of either sign, that the API shows as an
@@ -138,7 +139,7 @@ func (a *Int128) UnmarshalJSON(text []byte) error {
 // Append appends a in decimal digits to b.
 func (a Int128) Append(b []byte) []byte {
 	if v, ok := a.Int64(); ok {
-		return strconv.AppendInt(b, v, 10)
+		return jsontext.AppendInt(b, v)
 	}
 	return a.Big().Append(b, 10)
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cespare/xxhash/v2"
+	"github.com/zeebo/xxh3"
 
 	"tallyhouse/api/problem"
 	"tallyhouse/api/resource"
@@ -125,7 +125,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, out reply) (sta
 // entityTag is weak: compression changes the bytes, not what they say. Who makes collisions on
 // purpose deceives nobody else, so no cryptographic hash is needed; it must cost little for bodies of megabytes.
 func entityTag(body []byte) string {
-	sum := binary.BigEndian.AppendUint64(nil, xxhash.Sum64(body))
+	sum := binary.BigEndian.AppendUint64(nil, xxh3.Hash(body))
 	return `W/"` + base64.RawURLEncoding.EncodeToString(sum) + `"`
 }
 

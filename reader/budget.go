@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -96,32 +97,37 @@ FROM uncommitted_entries FINAL`
 	monthsBranch = "'" + partMonths + "', '', '', '', toInt64(0), "
 )
 
-// budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes, unless
-// these have just been read. It is one statement, so every table is read as it stands at one moment, and no change is half in it:
-// what an event changes in the sums comes in one block. All rolls are read in one go, for another branch costs the engine more than
-// their rows, and by their keys as they are stored, for to take these apart costs it more than it does here.
-func budgetQuery(tenant, project string, at Standing) Query {
+// budgetKnown says what a budget's statement leaves out, because it is known already.
+type budgetKnown struct{ nodes, entries bool }
+
+// budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes, as far as this
+// isn't known. It is one statement, so every table is read as it stands at one moment, and no change is half in it: what an event
+// changes in the sums comes in one block. All rolls are read in one go, for another branch costs the engine more than their rows,
+// and by their keys as they are stored, for to take these apart costs it more than it does here.
+func budgetQuery(tenant, project string, known budgetKnown) Query {
 	const of = "\nWHERE tenant = {tenant:String} AND project = {project:String}"
-	positions := ""
-	if !at.known {
-		positions = "SELECT " + nodesBranch + "\nUNION ALL\n"
+	var branches []string
+	if !known.nodes {
+		branches = append(branches, nodesBranch)
+	}
+	branches = append(branches, sumsBranch+allOf("row")+`
+FROM (
+  SELECT `+budgetSums+` AS row
+  FROM sums`+of+` AND `+betweenRolls(budgetRolls...)+`
+  GROUP BY keys
+)`)
+	if !known.entries {
+		branches = append(branches, entriesBranch+of+` AND NOT deleted AND value IS NOT NULL`)
 	}
 	return Query{
-		SQL: positions + "SELECT " + sumsBranch + allOf("row") + `
-FROM (
-  SELECT ` + budgetSums + ` AS row
-  FROM sums` + of + ` AND ` + betweenRolls(budgetRolls...) + `
-  GROUP BY keys
-)
-UNION ALL
-SELECT ` + entriesBranch + of + ` AND NOT deleted AND value IS NOT NULL`,
+		SQL:  "SELECT " + strings.Join(branches, "\nUNION ALL\nSELECT "),
 		Args: map[string]any{"tenant": tenant, "project": project},
 	}
 }
 
 // Budget returns a project's budget as it is now. No record is read for it.
 func (r *Reader) Budget(ctx context.Context, request BudgetRequest) (Budget, error) {
-	rows, err := r.budgetInput(ctx, request, func(tenant, project string) Query { return budgetQuery(tenant, project, request.At) })
+	rows, err := r.budgetInput(ctx, request, budgetQuery)
 	if err != nil {
 		return Budget{}, fmt.Errorf("read a budget: %w", err)
 	}
@@ -173,11 +179,16 @@ func (r *Reader) BudgetAsOf(ctx context.Context, request BudgetRequest, month ca
 
 // budgetInput gathers what the budget is computed from, and what else the query reads.
 func (r *Reader) budgetInput(ctx context.Context, request BudgetRequest,
-	query func(tenant, project string) Query) (*budgetRows, error) {
+	query func(tenant, project string, known budgetKnown) Query) (*budgetRows, error) {
 	rows := &budgetRows{input: analytics.BudgetInput{Currency: request.Currency}, nodes: make(positions)}
 	if request.Figures {
-		if err := rows.read(ctx, r, query(request.Tenant, request.Project.ID)); err != nil {
+		known := budgetKnown{nodes: request.At.known}
+		rows.input.Entries, known.entries = r.keptEntries(request)
+		if err := rows.read(ctx, r, query(request.Tenant, request.Project.ID, known)); err != nil {
 			return nil, err
+		}
+		if !known.entries {
+			r.keepEntries(request, rows.input.Entries)
 		}
 	}
 	state := request.At.nodes
@@ -198,6 +209,32 @@ func (r *Reader) budgetInput(ctx context.Context, request BudgetRequest,
 	}
 	rows.input.Structure = structures[request.Project.ID]
 	return rows, nil
+}
+
+// Bounds of the entries that are kept, in bytes.
+const (
+	maxCachedEntries = 16 << 20
+	entryOverhead    = 100 // of each, beside its texts
+)
+
+// keptEntries are the entries of a project, if they are known as of the standing. They must not be changed.
+func (r *Reader) keptEntries(request BudgetRequest) (entries []analytics.UncommittedEntry, known bool) {
+	if !request.At.known {
+		return nil, false
+	}
+	return r.entries.get(request.At.entries, projectKey{request.Tenant, request.Project.ID})
+}
+
+// keepEntries keeps entries that were read after a standing, for as long as their table stands as it did then.
+func (r *Reader) keepEntries(request BudgetRequest, entries []analytics.UncommittedEntry) {
+	if !request.At.known {
+		return
+	}
+	size := len(request.At.entries) + nameOverhead
+	for i := range entries {
+		size += entryOverhead + len(entries[i].ID) + len(entries[i].NodeID)
+	}
+	r.entries.put(request.At.entries, projectKey{request.Tenant, request.Project.ID}, entries, size)
 }
 
 // budgetRows takes the rows of the budget's statement apart.

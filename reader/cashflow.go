@@ -50,8 +50,8 @@ func (r *Reader) cashflowRows(ctx context.Context, request CashflowRequest, plan
 		return nil, err
 	}
 	read := func(expected expectedRecords) (*budgetRows, error) {
-		return r.budgetInput(ctx, request.BudgetRequest, func(tenant, project string) Query {
-			return cashflowQuery(tenant, project, request.At, expected)
+		return r.budgetInput(ctx, request.BudgetRequest, func(tenant, project string, known budgetKnown) Query {
+			return cashflowQuery(tenant, project, known, expected)
 		})
 	}
 	// On which nodes the plans expect records is a matter of the lines. What was kept of these says it, if they are still the
@@ -59,7 +59,7 @@ func (r *Reader) cashflowRows(ctx context.Context, request CashflowRequest, plan
 	known, _ := r.structures.latest(structureKey{request.Tenant, request.Project})
 	expected := expectedOn(known, *plans)
 	rows, err := read(expected)
-	if err == nil && !expected.covers(expectedOn(rows.input.Structure, *plans)) {
+	if err == nil && rows.input.Structure != known && !expected.covers(expectedOn(rows.input.Structure, *plans)) {
 		expected.nodes = nil
 		rows, err = read(expected)
 	}
@@ -101,21 +101,23 @@ func (e expectedRecords) covers(others expectedRecords) bool {
 
 // A month is the last of the keys of cash and recognized records. What stands before it is the same for all months of a line.
 const (
-	keysBeforeMonth = "substring(keys, 1, length(keys) - 7)"
-	keysMonth       = "substring(keys, length(keys) - 6)"
+	keysBeforeMonth = "left(keys, -7)"
+	keysMonth       = "substring(keys, -7)"
 )
 
 // cashflowQuery reads all that a budget is made of and, in the same statement, what was paid on each line in each month,
-// and where something is recognized as far as that is expected. The months of a line travel as one text, each part of the
-// table with its own sum of a month: to group by month costs the engine more than all that is left to do here. A month is
-// paid or counted, so one sum holds either.
-func cashflowQuery(tenant, project string, at Standing, expected expectedRecords) Query {
-	q := budgetQuery(tenant, project, at)
+// and where something is recognized as far as that is expected. The months of a line travel as two arrays, each part of the
+// table with its own sum of a month: to group by month costs the engine more than all that is left to do here. To gather
+// numbers costs it less than texts, so a month is its text read as one. A month is paid or counted, so one sum holds either.
+func cashflowQuery(tenant, project string, known budgetKnown, expected expectedRecords) Query {
+	q := budgetQuery(tenant, project, known)
 	months := ofRolls(rollPayments)
 	if expected.since.Ok {
-		months += " OR " + ofRolls(rollRecognized) + " AND " + keysMonth + " >= {since:String}"
-		q.Args["since"] = expected.since.V.String()
-		if expected.nodes != nil {
+		months += " OR " + ofRolls(rollRecognized)
+		if expected.nodes == nil {
+			months += " AND " + keysMonth + " >= {since:String}"
+			q.Args["since"] = expected.since.V.String()
+		} else { // few rows, which need no second condition
 			months += " AND " + keysBeforeMonth + " IN {expecting:Array(String)}"
 			expecting := make([]string, len(expected.nodes))
 			for i, node := range expected.nodes {
@@ -126,10 +128,9 @@ func cashflowQuery(tenant, project string, at Standing, expected expectedRecords
 	}
 	q.SQL += `
 UNION ALL
-SELECT ` + monthsBranch + allOf(rowOf("line", "months")) + `
+SELECT ` + monthsBranch + allOf(rowOf("line", "months", "nets")) + `
 FROM (
-  SELECT ` + keysBeforeMonth + " AS line, arrayStringConcat(groupArray(concat(" + keysMonth +
-		`, reinterpretAsFixedString(net + count)))) AS months
+  SELECT ` + keysBeforeMonth + " AS line, groupArray(reinterpretAsUInt64(" + keysMonth + `)) AS months, groupArray(net + count) AS nets
   FROM sums
   WHERE tenant = {tenant:String} AND project = {project:String} AND (` + months + `)
   GROUP BY line
@@ -138,31 +139,39 @@ FROM (
 }
 
 const (
-	monthSize = len("2026-01")
-	monthSum  = monthSize + sumSize
+	monthSize  = len("2026-01")
+	monthWidth = monthSize + 1 // of a number that is read of its text
 )
 
 // monthNets reads what lines have in months, of one line after another.
 type monthNets struct{ room []analytics.MonthNet }
 
-// read reads the months of a line, each behind a sum. All that are left to read, its own among them, take so many bytes at most.
-func (m *monthNets) read(text string, left int) ([]analytics.MonthNet, error) {
-	if len(text)%monthSum != 0 {
-		return nil, fmt.Errorf("sums of months of %d bytes", len(text))
+// read reads the months of a line and then what it has in them.
+func (m *monthNets) read(rows *rowBinary) ([]analytics.MonthNet, error) {
+	left := len(rows.left)
+	months, err := rows.fixed(monthWidth)
+	if err != nil {
+		return nil, err
 	}
-	n := len(text) / monthSum
+	sums, err := rows.fixed(sumSize)
+	if err != nil {
+		return nil, err
+	}
+	n := len(months) / monthWidth
+	if len(sums) != n*sumSize {
+		return nil, fmt.Errorf("%d months with sums of %d bytes", n, len(sums))
+	}
 	if n > len(m.room) {
-		m.room = make([]analytics.MonthNet, left/monthSum)
+		m.room = make([]analytics.MonthNet, left/(monthWidth+sumSize))
 	}
 	nets := m.room[:n:n]
 	m.room = m.room[n:]
 	for i := range nets {
-		month, err := calendar.ParseMonth(text[:monthSize])
+		month, err := calendar.ParseMonth(months[i*monthWidth:][:monthSize])
 		if err != nil {
 			return nil, fmt.Errorf("read a stored month: %w", err)
 		}
-		nets[i] = analytics.MonthNet{Month: month, Net: int128(text[monthSize:])}
-		text = text[monthSum:]
+		nets[i] = analytics.MonthNet{Month: month, Net: int128(sums[i*sumSize:])}
 	}
 	return nets, nil
 }
@@ -176,11 +185,7 @@ func (b *budgetRows) takeMonths(rows rowBinary) error {
 		if err := row.takeKeys(&rows); err != nil {
 			return err
 		}
-		text, err := rows.text()
-		if err != nil {
-			return err
-		}
-		nets, err := months.read(text, len(text)+len(rows.left))
+		nets, err := months.read(&rows)
 		if err != nil {
 			return err
 		}
@@ -253,13 +258,10 @@ const (
 	customOverhead = 16  // of each month that is entered
 )
 
-// planKey names the plans of a project.
-type planKey struct{ tenant, project string }
-
 // plans returns the plans of a project. Those of a standing are kept for as long as the table of plans stands as it did then; they
 // must not be changed.
 func (r *Reader) plans(ctx context.Context, request BudgetRequest) (plans []analytics.LinePlan, err error) {
-	key := planKey{request.Tenant, request.Project.ID}
+	key := projectKey{request.Tenant, request.Project.ID}
 	if request.At.known {
 		if plans, ok := r.keptPlans.get(request.At.plans, key); ok {
 			return plans, nil

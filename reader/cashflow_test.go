@@ -206,3 +206,68 @@ VALUES ('acme', '', 'a', 1, 'S', 'budget', '1', 'A', true, '[]')`)
 		}
 	}
 }
+
+// What was entered as still to be contracted is kept from one budget to the next, for as long as its table stands as it did.
+func TestEntriesAreReadAgainWhenTheirTableHasChanged(t *testing.T) {
+	// Given a line with an entry, and its budget
+	db := database(t)
+	ctx := context.Background()
+	insert := func(sql string) {
+		t.Helper()
+		if err := db.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert(`INSERT INTO budget_nodes (tenant, project, id, row_version, structure_id, level, code, name, active, accounting_codes)
+VALUES ('acme', '', 'a', 1, 'S', 'budget', '1', 'A', true, '[]'), ('other', '', 'a', 1, 'S', 'budget', '1', 'A', true, '[]')`)
+	enter := func(version, value int, moved bool) {
+		t.Helper()
+		insert(fmt.Sprintf(`INSERT INTO uncommitted_entries (tenant, project, id, row_version, node_id, currency, value)
+VALUES ('acme', 'P1', 'e1', %d, 'a', 'EUR', %d)`, version, value))
+		if moved {
+			insert(fmt.Sprintf("INSERT INTO uncommitted_entries (tenant, project, row_version) VALUES ('', '#0', %d)", version))
+		}
+	}
+	enter(1, 700, true)
+	r := New(db, db, 10*time.Second)
+	standing := func() Standing {
+		t.Helper()
+		at, settled, err := r.Standing(ctx)
+		if err != nil || !settled {
+			t.Fatal(settled, err)
+		}
+		return at
+	}
+	request := BudgetRequest{Tenant: "acme", Project: ProjectRef{ID: "P1", StructureID: events.Some("S")}, Currency: "EUR", Figures: true}
+	open := func(at Standing, want int64, when string) {
+		t.Helper()
+		request.At = at
+		budget, err := r.Budget(ctx, request)
+		if err != nil || len(budget.Nodes) != 1 || budget.Nodes[0].Uncommitted != analytics.Int(want) {
+			t.Errorf("%s: %+v, want %d on one line: %v", when, budget.Nodes, want, err)
+		}
+		flow, err := r.Cashflow(ctx, CashflowRequest{BudgetRequest: request, Today: calendar.NewDate(2026, 5, 20)})
+		if err != nil || len(flow.Nodes) != 1 || flow.Nodes[0].Undated != analytics.Int(want) {
+			t.Errorf("%s: %+v, want %d on one line: %v", when, flow.Nodes, want, err)
+		}
+	}
+	first := standing()
+	open(first, 700, "at first")
+	// When a row comes that moves no position, which no worker writes, then nobody looks for it
+	enter(2, 800, false)
+	open(first, 700, "while the table stands as it did")
+	// But without a standing it is read every time
+	open(Standing{}, 800, "where no standing is known")
+	// And when a change moves the position, then the next standing is another one, and what is read then is the change.
+	enter(3, 900, true)
+	second := standing()
+	if second == first {
+		t.Error("an entry has changed, and the standing is the same")
+	}
+	open(second, 900, "after the change")
+	// In another project, or in another tenant's project of the same name, there is none.
+	request.Project.ID = "P2"
+	open(second, 0, "in another project")
+	request.Project.ID, request.Tenant = "P1", "other"
+	open(second, 0, "of another tenant")
+}

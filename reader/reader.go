@@ -39,6 +39,9 @@ const (
 	codeResultLimit = 396       // TOO_MANY_ROWS_OR_BYTES
 )
 
+// projectKey names a project.
+type projectKey struct{ tenant, project string }
+
 // Conn is what the reader needs of a connection to ClickHouse; clickhouse.Conn is one.
 type Conn interface {
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
@@ -57,7 +60,8 @@ type Reader struct {
 	structures *stateCache[structureKey, *analytics.Structure]
 	names      *stateCache[contractorKey, events.Opt[string]]
 	costs      *stateCache[estimateKey, analytics.Int128]
-	keptPlans  *stateCache[planKey, []analytics.LinePlan]
+	keptPlans  *stateCache[projectKey, []analytics.LinePlan]
+	entries    *stateCache[projectKey, []analytics.UncommittedEntry]
 
 	own          *stateCache[tenantTable, string] // states of what a tenant has in a table, by that of the table
 	noProjection *atomic.Bool                     // the tables' projections cannot be read by themselves
@@ -71,7 +75,8 @@ func New(conn, control Conn, timeout time.Duration) *Reader {
 		structures: newStateCache[structureKey, *analytics.Structure](maxCachedStructures),
 		names:      newStateCache[contractorKey, events.Opt[string]](maxCachedNames),
 		costs:      newStateCache[estimateKey, analytics.Int128](maxCachedEstimates),
-		keptPlans:  newStateCache[planKey, []analytics.LinePlan](maxCachedPlans),
+		keptPlans:  newStateCache[projectKey, []analytics.LinePlan](maxCachedPlans),
+		entries:    newStateCache[projectKey, []analytics.UncommittedEntry](maxCachedEntries),
 
 		own:          newStateCache[tenantTable, string](maxOwnStates),
 		noProjection: new(atomic.Bool),

@@ -95,6 +95,8 @@ func (r *rowBinary) value(dest any) (err error) {
 		err = nullOr(r, v, r.text)
 	case **int32:
 		err = nullOr(r, v, r.int32)
+	case **int64:
+		err = nullOr(r, v, func() (int64, error) { return word[int64](r) })
 	case *[]string:
 		err = array(r, v, r.text)
 	case *[]*string:
@@ -105,6 +107,8 @@ func (r *rowBinary) value(dest any) (err error) {
 		err = array(r, v, r.int32)
 	case *[]int64:
 		err = array(r, v, func() (int64, error) { return word[int64](r) })
+	case *[]analytics.Int128:
+		err = array(r, v, r.int128)
 	case *[]bool:
 		err = array(r, v, r.flag)
 	default:
@@ -133,6 +137,15 @@ func (r *rowBinary) length() (n uint64, err error) {
 		}
 	}
 	return 0, errRowBinary
+}
+
+// fixed reads an array of values that take so many bytes each, as the text of all of them.
+func (r *rowBinary) fixed(size int) (string, error) {
+	n, err := r.length()
+	if err != nil || n > uint64(len(r.left)/size) {
+		return "", errRowBinary
+	}
+	return r.take(n * uint64(size))
 }
 
 func (r *rowBinary) text() (string, error) {

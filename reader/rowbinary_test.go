@@ -30,11 +30,13 @@ type readAs struct {
 	amounts           []int64
 	empty             []int64
 	flags             []bool
+	at, never         *int64
+	sums              []analytics.Int128
 }
 
 func (a *readAs) places() []any {
 	return []any{&a.text, &a.none, &a.maybe, &a.null, &a.day, &a.noDay, &a.number, &a.signed, &a.version, &a.sum, &a.yes, &a.no, &a.texts,
-		&a.titles, &a.days, &a.maybeDays, &a.amounts, &a.empty, &a.flags, &a.other}
+		&a.titles, &a.days, &a.maybeDays, &a.amounts, &a.empty, &a.flags, &a.at, &a.never, &a.sums, &a.other}
 }
 
 // What the engine writes in RowBinary is read as it is, row by row, with texts of lengths that take one byte and two.
@@ -45,13 +47,15 @@ func TestRowsInOneTextAreReadAsTheyAre(t *testing.T) {
 	const row = `if(number = 0, 'a', repeat('ä', 150)), '', toNullable('is there'), CAST(NULL AS Nullable(String)), toNullable(toInt32(-25567)),
   CAST(NULL AS Nullable(Int32)), toInt32(-7), toInt64(-9223372036854775808), toUInt64(18446744073709551615),
   -toInt128('170141183460469231731687303715884105727'), true, false, ['x', '', 'z'], ['is there', NULL], [toInt32(-1), toInt32(2)], [toDate32('1900-01-01'), NULL], [toInt64(9223372036854775807)],
-  CAST([] AS Array(Int64)), [true, false], toLowCardinality('last')`
+  CAST([] AS Array(Int64)), [true, false], toNullable(toDateTime64('1969-12-31 23:59:59.999998', 6, 'UTC')), CAST(NULL AS Nullable(DateTime64(6, 'UTC'))),
+  [-toInt128('170141183460469231731687303715884105727'), toInt128(7)], toLowCardinality('last')`
 	long := strings.Repeat("ä", 150)
 	want := func(text string) readAs {
-		there, day := "is there", int32(-25567)
+		there, day, at := "is there", int32(-25567), int64(-2)
 		return readAs{text: text, other: "last", maybe: &there, day: &day, number: -7, signed: -9223372036854775808, version: 18446744073709551615,
 			sum: analytics.NewInt128(-9223372036854775808, 1), yes: true, texts: []string{"x", "", "z"}, titles: []*string{&there, nil}, days: []int32{-1, 2}, maybeDays: []*int32{&day, nil},
-			amounts: []int64{9223372036854775807}, empty: []int64{}, flags: []bool{true, false}}
+			amounts: []int64{9223372036854775807}, empty: []int64{}, flags: []bool{true, false},
+			at: &at, sums: []analytics.Int128{analytics.NewInt128(-9223372036854775808, 1), analytics.Int(7)}}
 	}
 	// When they are read as one text
 	var got []readAs
@@ -163,6 +167,31 @@ func TestSumsThatEndWithinOneAreRefused(t *testing.T) {
 		rows := rowBinary{two[:n]}
 		if err := rows.int128s(&first, &second); !errors.Is(err, errRowBinary) {
 			t.Errorf("of %d bytes: %v", n, err)
+		}
+	}
+}
+
+// A line has as many months as sums, each whole: else it is refused, whatever is missing.
+func TestMonthsThatEndWithinOneAreRefused(t *testing.T) {
+	// Given what was paid on a line in two months
+	const one = "\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+	keys := string(schema.AppendKeys(nil, schema.RollPayments.Roll(), []string{"a", "EUR", ""}))
+	line := func(months, sums string) string { return string(rune(len(keys))) + keys + months + sums }
+	whole := line("\x022026-01\x002026-02\x00", "\x02"+one+one)
+	// When it is read, then it is what it is
+	var b budgetRows
+	if err := b.takeMonths(rowBinary{whole}); err != nil || len(b.cash) != 1 || len(b.cash[0].Paid) != 2 || b.cash[0].Paid[1].Net != analytics.Int(7) {
+		t.Errorf("%+v: %v", b.cash, err)
+	}
+	// When a part is missing at the end, or a sum, or a month is none, then it is refused.
+	for n := 1; n < len(whole); n++ {
+		if err := new(budgetRows).takeMonths(rowBinary{whole[:n]}); err == nil {
+			t.Errorf("%d bytes of %d are taken", n, len(whole))
+		}
+	}
+	for _, wrong := range []string{line("\x022026-01\x002026-02\x00", "\x01"+one), line("\x012026-13\x00", "\x01"+one)} {
+		if err := new(budgetRows).takeMonths(rowBinary{wrong}); err == nil {
+			t.Errorf("%q is taken", wrong)
 		}
 	}
 }

@@ -26,10 +26,10 @@ var (
 // so for as long as the standing is the same, that is still the answer. Work that corrects sums moves no position: while
 // it goes on there is no standing, and behind it the life is another one.
 type Standing struct {
-	Digest [sha256.Size]byte // of all that makes it
-	known  bool              // it was read
-	nodes  string            // the state of the table of nodes, as positions say it
-	plans  string            // and of that of plans, with the lives of the streams
+	Digest         [sha256.Size]byte // of all that makes it
+	known          bool              // it was read
+	nodes          string            // the state of the table of nodes, as positions say it
+	plans, entries string            // and those of plans and of entries, with the lives of the streams
 }
 
 // standingQuery reads the position rows that make a standing. They are at the beginning of the key.
@@ -67,7 +67,7 @@ func (r *Reader) Standing(ctx context.Context) (standing Standing, settled bool,
 }
 
 func (r *Reader) standing(ctx context.Context, from sources) (standing Standing, settled bool, err error) {
-	var lines, plans []string
+	var lines, plans, entries []string
 	var part, of, state string
 	settled = true
 	nodes := make(positions)
@@ -83,8 +83,12 @@ func (r *Reader) standing(ctx context.Context, from sources) (standing Standing,
 			next, err := strconv.ParseUint(state, 10, 64)
 			nodes[of] = next
 			return err
-		case "line_plans", partStreams:
+		case "line_plans":
 			plans = append(plans, line)
+		case "uncommitted_entries":
+			entries = append(entries, line)
+		case partStreams:
+			plans, entries = append(plans, line), append(entries, line)
 		}
 		return nil
 	})
@@ -94,8 +98,10 @@ func (r *Reader) standing(ctx context.Context, from sources) (standing Standing,
 	if !settled {
 		return Standing{}, false, nil
 	}
-	slices.Sort(lines)
-	slices.Sort(plans)
-	return Standing{Digest: sha256.Sum256([]byte(strings.Join(lines, ""))), known: true,
-		nodes: nodes.String(), plans: strings.Join(plans, "")}, true, nil
+	stateOf := func(lines []string) string {
+		slices.Sort(lines)
+		return strings.Join(lines, "")
+	}
+	return Standing{Digest: sha256.Sum256([]byte(stateOf(lines))), known: true, nodes: nodes.String(),
+		plans: stateOf(plans), entries: stateOf(entries)}, true, nil
 }

@@ -15,14 +15,13 @@ SELECT 'entries', node_id, id, toString(currency), ifNull(value, 0), ''
 FROM uncommitted_entries FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND value IS NOT NULL
 UNION ALL
-SELECT 'months', '', '', '', toInt64(0), arrayStringConcat(groupArray(formatRow('RowBinary', line, months)))
+SELECT 'months', '', '', '', toInt64(0), arrayStringConcat(groupArray(formatRow('RowBinary', line, months, nets)))
 FROM (
-  SELECT substring(keys, 1, length(keys) - 7) AS line, arrayStringConcat(groupArray(concat(substring(keys, length(keys) - 6), reinterpretAsFixedString(net + count)))) AS months
+  SELECT left(keys, -7) AS line, groupArray(reinterpretAsUInt64(substring(keys, -7))) AS months, groupArray(net + count) AS nets
   FROM sums
-  WHERE tenant = {tenant:String} AND project = {project:String} AND ((startsWith(keys, 'payments\0')) OR (startsWith(keys, 'recognized\0')) AND substring(keys, length(keys) - 6) >= {since:String} AND substring(keys, 1, length(keys) - 7) IN {expecting:Array(String)})
+  WHERE tenant = {tenant:String} AND project = {project:String} AND ((startsWith(keys, 'payments\0')) OR (startsWith(keys, 'recognized\0')) AND left(keys, -7) IN {expecting:Array(String)})
   GROUP BY line
 )
 -- expecting = "[recognized\x00\x00a\x00\x00\x00 recognized\x00\x00b\x00\x00\x00]"
 -- project = "P1"
--- since = "2026-02"
 -- tenant = "acme"

@@ -6,13 +6,9 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND keys >= 'budge
   GROUP BY keys
 )
 UNION ALL
-SELECT 'entries', node_id, id, toString(currency), ifNull(value, 0), ''
-FROM uncommitted_entries FINAL
-WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND value IS NOT NULL
-UNION ALL
-SELECT 'months', '', '', '', toInt64(0), arrayStringConcat(groupArray(formatRow('RowBinary', line, months)))
+SELECT 'months', '', '', '', toInt64(0), arrayStringConcat(groupArray(formatRow('RowBinary', line, months, nets)))
 FROM (
-  SELECT substring(keys, 1, length(keys) - 7) AS line, arrayStringConcat(groupArray(concat(substring(keys, length(keys) - 6), reinterpretAsFixedString(net + count)))) AS months
+  SELECT left(keys, -7) AS line, groupArray(reinterpretAsUInt64(substring(keys, -7))) AS months, groupArray(net + count) AS nets
   FROM sums
   WHERE tenant = {tenant:String} AND project = {project:String} AND ((startsWith(keys, 'payments\0')))
   GROUP BY line

@@ -7,7 +7,7 @@ FROM (
   SELECT formatRow('RowBinary', keys, sum(value), sum(count)) AS row
   FROM sums
   WHERE tenant = {tenant:String} AND project = {project:String} AND (startsWith(keys, 'rent\0'))
-    AND substring(keys, length(keys) - 6) <= {last:String} AND until >= {first:String}
+    AND substring(keys, -7) <= {last:String} AND until >= {first:String}
   GROUP BY keys
 )
 -- first = "2026-05"

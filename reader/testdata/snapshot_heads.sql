@@ -1,4 +1,4 @@
-SELECT id, row_version, month, version, status, toUnixTimestamp64Micro(submitted_at), toUnixTimestamp64Micro(decided_at), concat(reinterpretAsFixedString(toInt128(totals[1])), reinterpretAsFixedString(toInt128(totals[2])), reinterpretAsFixedString(toInt128(totals[3])), reinterpretAsFixedString(toInt128(totals[4])), reinterpretAsFixedString(toInt128(totals[5])), reinterpretAsFixedString(toInt128(totals[6])), '')
+SELECT arrayStringConcat(groupArray(formatRow('RowBinary', id, row_version, month, version, status, submitted_at, decided_at, totals)))
 FROM forecast_snapshots FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted
 -- project = "P1"
