@@ -6,8 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-
-	"tallyhouse/schemas/jsontext"
+	"strconv"
 )
 
 // MaxAmount is the largest value, of either sign, that the API shows as an
@@ -139,7 +138,7 @@ func (a *Int128) UnmarshalJSON(text []byte) error {
 // Append appends a in decimal digits to b.
 func (a Int128) Append(b []byte) []byte {
 	if v, ok := a.Int64(); ok {
-		return jsontext.AppendInt(b, v)
+		return strconv.AppendInt(b, v, 10)
 	}
 	return a.Big().Append(b, 10)
 }

@@ -270,8 +270,8 @@ func (p *changePages) write() error {
 }
 
 func (p *changePages) end(cursor string) error {
-	b := jsontext.AppendInt(append(p.encoder.B[:0], `{"end":{"records":`...), p.upserts)
-	b = jsontext.AppendInt(append(b, `,"removals":`...), p.removals)
+	b := resource.AppendInt(append(p.encoder.B[:0], `{"end":{"records":`...), p.upserts)
+	b = resource.AppendInt(append(b, `,"removals":`...), p.removals)
 	b = jsontext.AppendString(append(b, `,"cursor":`...), cursor)
 	p.encoder.B = append(b, "}}\n"...)
 	return p.line()

@@ -154,10 +154,10 @@ func (p *page[T]) end(s *Server, c *call, e *resource.Encoder) error {
 		e.B = append(e.B, "null"...)
 	}
 	e.B = append(e.B, `,"limit":`...)
-	e.B = jsontext.AppendInt(e.B, int64(c.limit()))
+	e.B = resource.AppendInt(e.B, int64(c.limit()))
 	if p.total.Ok {
 		e.B = append(e.B, `,"total":`...)
-		e.B = jsontext.AppendInt(e.B, p.total.V)
+		e.B = resource.AppendInt(e.B, p.total.V)
 	}
 	e.B = append(e.B, `}}`...)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"tallyhouse/api/resource"
 	"tallyhouse/schemas/jsontext"
 )
 
@@ -50,7 +51,7 @@ func (e *Error) Append(b []byte, requestID string) []byte {
 	b = append(b, `,"title":`...)
 	b = jsontext.AppendString(b, e.Kind.Title)
 	b = append(b, `,"status":`...)
-	b = jsontext.AppendInt(b, int64(e.Kind.Status))
+	b = resource.AppendInt(b, int64(e.Kind.Status))
 	if e.Detail != "" {
 		b = append(b, `,"detail":`...)
 		b = jsontext.AppendString(b, cut(e.Detail, maxText))
@@ -79,7 +80,7 @@ func appendParameters(b []byte, all []Parameter) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			rest := string(jsontext.AppendInt(nil, int64(len(all)-i)))
+			rest := string(resource.AppendInt(nil, int64(len(all)-i)))
 			return Parameter{Name: "…", Reason: "and " + rest + " more"}.append(b)
 		}
 	}

@@ -61,7 +61,7 @@ func unitsSchema() *Schema {
 
 // Whole is a whole number.
 func Whole[T any](get func(v *T) int64) Value[T] {
-	return Value[T]{schema: &Schema{Type: "integer"}, append: func(e *Encoder, v *T) { e.B = jsontext.AppendInt(e.B, get(v)) }}
+	return Value[T]{schema: &Schema{Type: "integer"}, append: func(e *Encoder, v *T) { e.B = AppendInt(e.B, get(v)) }}
 }
 
 // NullFlag is a boolean or null.
@@ -142,6 +142,6 @@ func (e *Encoder) units(sum analytics.Int128) bool {
 		e.beyond(sum)
 		return false
 	}
-	e.B = jsontext.AppendInt(e.B, value)
+	e.B = AppendInt(e.B, value)
 	return true
 }

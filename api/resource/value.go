@@ -155,7 +155,7 @@ func (e *Encoder) nullText(s events.Opt[string]) {
 
 func (e *Encoder) amount(value int64, currency string) {
 	e.B = append(e.B, `{"value":`...)
-	e.B = jsontext.AppendInt(e.B, value)
+	e.B = AppendInt(e.B, value)
 	e.B = append(e.B, `,"currency":`...)
 	e.B = jsontext.AppendString(e.B, currency)
 	e.B = append(e.B, '}')

@@ -3,7 +3,6 @@ package resource
 import (
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
-	"tallyhouse/schemas/jsontext"
 )
 
 // Integer is a sum of money in minor units without its currency. It is no Amount, and has no range.
@@ -22,7 +21,7 @@ func NullWhole[T any](get func(v *T) events.Opt[int64]) Value[T] {
 			e.null()
 			return
 		}
-		e.B = jsontext.AppendInt(e.B, n.V)
+		e.B = AppendInt(e.B, n.V)
 	}}
 }
 
