@@ -29,6 +29,17 @@ Wassergebühr       800,00       80,00       880,00
 Kanalgebühr      1.700,00      170,00     1.870,00
 Grundsteuer        300,00        0,00       300,00
 Vierteljahr      2.800,00      250,00     3.050,00`, "280000 | 25000 | 305000"},
+		"a row of totals below items whose own net sums and taxes close": {`
+                              Cena              Wartość                 Kwota               Wartość
+Lp.  Nazwa                                                      VAT
+                              netto             netto                   VAT                 brutto
+     Konstrukcja PV
+1                                      48,50          5 820,00  23%           1 338,60              7 158,60
+     element S1
+2    Śruby                             31,20          7 488,00  23%           1 722,24              9 210,24
+3    Transport                      1 450,00          1 450,00  23%             333,50              1 783,50
+                                      Razem:         14 758,00                3 394,34             18 152,34
+Do zapłaty: 18 152,34 PLN`, "1475800 | 339434 | 1815234"},
 		"items with their tax below one another": {`
 Prämie für ein Halbjahr (inkl. Versicherungssteuer)      EUR 3.200,00
 Zuschlag                                                 EUR 96,00
