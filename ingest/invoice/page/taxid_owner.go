@@ -106,6 +106,9 @@ func (s *sheet) blockOwner(it *item, key string, sure bool) owner {
 			if !inBlock && !(c.col == 0 && foot) && c != it {
 				continue
 			}
+			if c.names(key) && other == ownOther && len(splitReturn(c.text())) > 2 {
+				return ownOther // the sender's line over another's address
+			}
 			if c.names(key) {
 				return ownSeller
 			}

@@ -59,6 +59,14 @@ Rechnung RE-02317
 Datum                24.04.2026
 Ansprechpartner      Simone Sutter
 MWST-Nr.             CHE-315.772.082 MWST` + sums, "CHE315772082"},
+		"in the sender's line over the buyer's address": {`Adria Nadzor
+ADRIA NADZOR d.o.o., Riva 8, 51000 Rijeka · OIB: 48177209364 · IBAN HR83 2402 0061 1008 8441 7
+Karst Invest GmbH                                      Mjesto i vrijeme izdavanja: Rijeka, 30.09.2026. 14:22
+Wiener Platz 7                                         Datum isporuke: 30.09.2026.
+8020 Graz, Austrija                                    Dospijeće: 15.10.2026.
+PDV ID: ATU12345675                                    Poziv na broj: HR99 412-2026
+
+Račun br. 412/1/1` + sums, "48177209364"},
 		"in the line of another company": {`Nevenka Škarica-Bulić
 javna bilježnica
 Domovinskog rata 880

@@ -74,13 +74,29 @@ func (p *passage) around(i int) (before, behind string) {
 func (s *sheet) toldSums(grosses []sum) (out ruled) {
 	for _, p := range s.passages() {
 		for _, own := range s.toldIn(&p) {
-			if out.gross != nil && out.grossValue != own.grossValue || s.otherTotal(&p, grosses, own.gross) {
+			if out.gross != nil && out.grossValue != own.grossValue || s.otherTotal(&p, s.withoutAnnex(grosses, own), own.gross) {
 				return ruled{}
 			}
 			out = own
 		}
 	}
 	return out
+}
+
+// withoutAnnex leaves out the totals of later pages on which a told net sum is worked out: there it is printed again.
+func (s *sheet) withoutAnnex(grosses []sum, own ruled) []sum {
+	if own.net == nil {
+		return grosses
+	}
+	annex := map[int]bool{}
+	for _, row := range s.rows {
+		for _, it := range row {
+			if it.page > own.net.item.page && slices.ContainsFunc(it.amounts, func(a amount) bool { return a.money() && a.value == own.netValue }) {
+				annex[it.page] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(grosses), func(g sum) bool { return annex[g.item.page] })
 }
 
 // toldIn lists the totals that a passage tells, with tax where it names a rate, else without.

@@ -73,6 +73,31 @@ an Honorar, vermehrt um 200,00 EUR an Mehrwertsteuer in Höhe von 20 %.`, "- | -
 	}
 }
 
+// Given a letter that tells its sums and, on the next page, how they were worked out, then those that are told count; where the net sum
+// isn't printed there, the totals of that page may be the invoice's, and none does.
+func TestSumsWorkedOutOnAnotherPage(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	letter := letterThatTells(`Für die erbrachten Leistungen ermitteln wir unser Honorar laut beiliegender Aufstellung mit netto
+€ 77 000,00. Unter Hinzurechnung der Umsatzsteuer von 20 %, das sind € 15 400,00, ergibt sich ein
+Betrag von € 92 400,00.`)
+	for name, c := range map[string]struct{ annex, want string }{
+		"with the net sum at its end": {`Gesamthonorar bisher                141 800,00
+bisher verrechnet                   -64 800,00
+Teilhonorar                          77 000,00`, "7700000 | 1540000 | 9240000"},
+		"with other sums": {"Gesamthonorar bisher                141 800,00", "- | - | -"},
+	} {
+		doc, annex := typed.Document(letter), typed.Document(c.annex).Pages[0]
+		annex.Number = 2
+		doc.Pages = append(doc.Pages, annex)
+		if _, f, _ := reader.Read(doc, Own{}); sumsOf(f) != c.want {
+			t.Errorf("%s: read %s, want %s", name, sumsOf(f), c.want)
+		}
+	}
+}
+
 // Given a paragraph that tells the sums of a contract, then they aren't the invoice's.
 func TestSumsOfAContractAreNotTold(t *testing.T) {
 	const told = `von 2.840,00 EUR ist um 568,00 EUR an Mehrwertsteuer in Höhe von 20 % zu vermehren, das sind 3.408,00 EUR.`
