@@ -73,28 +73,25 @@ an Honorar, vermehrt um 200,00 EUR an Mehrwertsteuer in Höhe von 20 %.`, "- | -
 	}
 }
 
-// Given a letter that tells its sums and, on the next page, how they were worked out, then those that are told count; where the net sum
-// isn't printed there, the totals of that page may be the invoice's, and none does.
+// Given a letter that tells its sums and, on the next page, how they were worked out, then those that are told count.
 func TestSumsWorkedOutOnAnotherPage(t *testing.T) {
 	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
-	letter := letterThatTells(`Für die erbrachten Leistungen ermitteln wir unser Honorar laut beiliegender Aufstellung mit netto
-€ 77 000,00. Unter Hinzurechnung der Umsatzsteuer von 20 %, das sind € 15 400,00, ergibt sich ein
-Betrag von € 92 400,00.`)
-	for name, c := range map[string]struct{ annex, want string }{
-		"with the net sum at its end": {`Gesamthonorar bisher                141 800,00
+	letter := letterThatTells(`Für die erbrachten Leistungen ermitteln wir unser Honorar laut beiliegender Aufstellung
+mit netto € 77 000,00. Unter Hinzurechnung der Umsatzsteuer von 20 %, das sind € 15 400,00, ergibt sich
+ein Betrag von € 92 400,00.`)
+	doc, annex := typed.Document(letter), typed.Document(`Bemessungsgrundlage               9 120 000,00
+Summe Leistungen kumuliert          137 000,00
+Nebenkosten 3,5 %                     4 800,00
+Gesamthonorar bisher                141 800,00
 bisher verrechnet                   -64 800,00
-Teilhonorar                          77 000,00`, "7700000 | 1540000 | 9240000"},
-		"with other sums": {"Gesamthonorar bisher                141 800,00", "- | - | -"},
-	} {
-		doc, annex := typed.Document(letter), typed.Document(c.annex).Pages[0]
-		annex.Number = 2
-		doc.Pages = append(doc.Pages, annex)
-		if _, f, _ := reader.Read(doc, Own{}); sumsOf(f) != c.want {
-			t.Errorf("%s: read %s, want %s", name, sumsOf(f), c.want)
-		}
+Teilhonorar                          77 000,00`).Pages[0]
+	annex.Number = 2
+	doc.Pages = append(doc.Pages, annex)
+	if _, f, _ := reader.Read(doc, Own{}); sumsOf(f) != "7700000 | 1540000 | 9240000" {
+		t.Errorf("read %s", sumsOf(f))
 	}
 }
 
