@@ -84,7 +84,8 @@ func TestRolesOfFewWords(t *testing.T) {
 	}{
 		{prepaid, "Anzahlung exkl.", roleNet}, {prepaid, "Anzahlung inkl. – €", roleGross}, {other, "Anzahlung inkl.", roleOther},
 		{other, "Summe exkl.", roleNet}, {other, "Totaal exclusief", roleNet}, {other, "Total incl.", roleGross}, {other, "I alt ekskl.", roleNet},
-		{other, "Te betalen leges", rolePayable}, {other, "Leges", roleOther},
+		{other, "Total ATI", roleGross}, {other, "Lavori fatturati", roleNone}, {other, "SAL 1-3 già fatturati", roleOther},
+		{other, "Zu zahlen zusammen", rolePayable}, {other, "zusammen sohin", roleGross}, {other, "Te betalen leges", rolePayable}, {other, "Leges", roleOther},
 	} {
 		if got, _ := c.sheet.roleOf(fold([]rune(c.label))); got != c.want {
 			t.Errorf("%q has the role %d, want %d", c.label, got, c.want)

@@ -43,6 +43,8 @@ func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
 		"Es wird keine Umsatzsteuer berechnet. Bitte überweise den Betrag innerhalb von 14\nTagen nach Rechnungsdatum auf mein Konto.": "2026-05-20",
 		"Payment within one calendar month.": "2026-06-06",
 		"Zahlbar bis 16.05.2026 mit 3 % Skonto = 30,00 EUR, Zahlbetrag 970,00 EUR\noder bis 05.06.2026 ohne Abzug.": "2026-06-05",
+		"Fällig am               Skonto            Betrag\n16.05.2026              3,00 % 30,00          970,00\n" +
+			"05.06.2026              0                   1.000,00": "2026-06-05",
 		"Bei Zahlung bis         Skonto            Zahlbetrag\n16.05.2026              3,00 % 30,00          970,00\n" +
 			"05.06.2026              netto               1.000,00": "2026-06-05",
 		"Wir buchen diesen Betrag am 24.05.2026 von Ihrem Konto ab.\n\nIhr neuer Teilbetrag: 245,00 EUR, erstmals fällig am 15.06.2026.": "2026-05-24",

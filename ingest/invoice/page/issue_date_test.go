@@ -25,6 +25,27 @@ func TestWhatIsSaidBeforeADay(t *testing.T) {
 	}
 }
 
+// Given words beside a day, then those of a payment, a debit and a rate of exchange say that it is another than that of issue, those of a
+// course don't, and "issued" says that it is that one.
+func TestWordsOfDays(t *testing.T) {
+	v := testVocabulary(t)
+	for said, want := range map[string]bool{"abbuchung am": true, "bezahlt am": true, "wechselkurs vom": true, "kurs per": true,
+		"kursrechnung": false, "kursbeginn": false} {
+		if got := v.otherDate.MatchString(said); got != want {
+			t.Errorf("%q: another day's %v, want %v", said, got, want)
+		}
+	}
+	for said, want := range map[string]bool{"ausgestellt": true, "ausgestellt am": true, "dargestellt": false} {
+		got := false
+		for _, l := range v.dateLabels {
+			got = got || l.rule == "date label" && l.pattern.MatchString(said)
+		}
+		if got != want {
+			t.Errorf("%q: the day of issue %v, want %v", said, got, want)
+		}
+	}
+}
+
 // Given a line that begins with the end of a word broken in the line above, then that end is no label of a number; on its own it is.
 func TestAnEndOfAWordIsNoLabel(t *testing.T) {
 	for lines, want := range map[string]int{

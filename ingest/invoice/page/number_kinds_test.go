@@ -156,6 +156,7 @@ func TestWaysToSetANumber(t *testing.T) {
 		"Wien, 20.10.2026\n\n3. TEILHONORARNOTE\nHN 26 – 0418\nProjekt PR 2514 Wohnanlage":     "HN 26 – 0418",
 		"Mietrechnung 47-26-10-0551\nMietvertrag :   MV 2026/0311\nRechn.-Datum :  20.10.2026": "47-26-10-0551",
 		"Sammelvorschreibung 12/2026\nRechnungsnr. SV-30118-202612\nDatum 20.10.2026":          "SV-30118-202612",
+		"GUTSCHRIFT\nBeleg/Datum: 90044718 / 20.10.2026\nReferenzbeleg: 80177120 / 28.08.2026": "90044718",
 		"KOSTENBESCHEID / RECHNUNG\nKostenbescheid Nr.: K 2026-0338\nDatum 20.10.2026":         "K 2026-0338",
 		"Sammelrechnung\nBeleg-Nr.           RE 704 118 26\nBelegdatum          20.10.2026":    "RE 704 118 26",
 		"RAČUN 26-300-118842\nDatum računa 20.10.2026":                                         "26-300-118842",

@@ -102,6 +102,9 @@ func (s *sheet) markOwner(it *item, out map[*item]bool) {
 		if s.rows[r][0].page != it.page || last.y-s.rows[r][0].y > 2.9*maxFloat(last.size, 7) {
 			break
 		}
+		if !slices.ContainsFunc(s.rows[r], (*item).words) {
+			break // a line across
+		}
 		for _, above := range s.rows[r] {
 			if absFloat(above.x0-it.x0) < 3 {
 				block = append(block, above)

@@ -255,3 +255,26 @@ func (s *sheet) brokenDown() (out ruled) {
 	}
 	return out
 }
+
+// billedNow is the rule of the row of a table of bills that is this one's.
+const billedNow = "the row of this bill"
+
+// ownRow finds, in a table of bills each with its net sum, tax and total, the row whose total a sentence below asks to pay, where another
+// row adds up all of them.
+func (s *sheet) ownRow() (out ruled) {
+	rows := s.triples()
+	all, _ := s.money()
+	for i := range rows {
+		own := &rows[i]
+		adds := slices.ContainsFunc(rows[i+1:], func(o triple) bool { return s.addUp(&o.net) && o.gross.value > own.gross.value })
+		asked := slices.ContainsFunc(all, func(f sum) bool {
+			below := f.value == own.gross.value && f.item.row > own.gross.item.row && f.item.page == own.gross.item.page
+			return below && s.paying.MatchString(s.announcing(&f))
+		})
+		if adds && asked && own.net.value > 0 {
+			out = ruled{net: &own.net, tax: &own.tax, gross: &own.gross, netValue: own.net.value, taxValue: own.tax.value,
+				grossValue: own.gross.value, hasNet: true, hasTax: true, rule: billedNow, confidence: 0.95}
+		}
+	}
+	return out
+}

@@ -91,6 +91,25 @@ Iscr. Collegio Geometri n. 3318
                                                                5310 Mondsee
                                                             VAT ATU12345675
 ` + body, "Studio Tecnico Geom. Carlo Dal Bosco"},
+		"a list's head above a line across, the buyer's id below": {`
+BAUWELT HOLZINGER HANDELSGES.M.B.H.                    FILIALE 07
+NEUBAUER STRASSE 120    4050 TRAUN     TEL 07229/6100
+==============================================================
+SEEBLICK WOHNBAU GMBH
+UFERWEG 4
+5310 MONDSEE
+
+UID-NR KUNDE: ATU69088346
+` + body + `
+UID ATU12345675 FN 88123 F LG LINZ
+`, "BAUWELT HOLZINGER HANDELSGES.M.B.H."},
+		"a name that another language greets with": {`
+Gerber Bodenbeläge AG, Industriestrasse 18, 8645 Jona
+
+Seeblick Wohnbau GmbH
+Uferweg 4
+5310 Mondsee
+` + body, "Gerber Bodenbeläge AG"},
 		"a legal form in two languages": {`
 Huber Metall
 Huber Metall des Huber Florian & Co. KG-SAS

@@ -355,6 +355,7 @@ func TestPlacesAreNoNames(t *testing.T) {
 		"Sitz Freiburg im Breisgau":               false,
 		"Ingenieurkonsulent für Vermessungswesen": false, "Studio tecnico": false, "Illustratrice d'architecture (EI)": false, "wie gestern besprochen": false,
 		"dott. ing. Marta Bellomo": true, "dott.ssa Marta Bellomo": true, "v. Trotha & Cie.": true, "Studio tecnico Bellomo": true,
+		"Prüfingenieur für Standsicherheit": false, "Gerber Bodenbeläge AG": true, "Holzinger Handelsges.m.b.H.": true,
 		"Raheen Business Park Ltd": true, "Rathaus Apotheke GmbH": true, "Berger Estates": true,
 	} {
 		if got := v.nameLike(name); got != want {

@@ -162,3 +162,44 @@ func TestTheRestOfAName(t *testing.T) {
 		}
 	}
 }
+
+// Given two names that end alike, then the person whose line says that he owns it trades under the other one.
+func TestWhoOwnsATradeName(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Inh. Josef Kramsach, Meisterbetrieb": true, "Josef Kramsach, Meisterbetrieb": false, "Meisterbetrieb, Inh. Josef Kramsach": true,
+	} {
+		s := sheetOf(t, "Elektro Kramsach\n"+line)
+		mark, person := named{name: "Elektro Kramsach", it: s.rows[0][0]}, named{name: "Josef Kramsach", it: s.rows[1][0]}
+		if got := s.owns(&person, &mark); got != want {
+			t.Errorf("%q: owned %v, want %v", line, got, want)
+		}
+	}
+}
+
+// Given headings that begin left of their columns' figures, then the heading of a figure is the one that begins last before it.
+func TestHeadingsThatBeginLeftOfTheirFigures(t *testing.T) {
+	s := sheetOf(t, "Art        Netto          USt            Betrag\nGebühr          100,00         20,00          120,00")
+	for i, want := range []string{"netto", "ust", "betrag"} {
+		if head := s.heading(s.rows[1][i+1]); head == nil || head.folded != want {
+			t.Errorf("above figure %d stands %v, want %s", i, head, want)
+		}
+	}
+}
+
+// Given a name over an address with a tax id, and another id beside the account below the sums, then the name's is another's; not where
+// the account's line holds the same id, holds none, or stands above the sums.
+func TestAnotherIDBelowTheSums(t *testing.T) {
+	const head, sums = "Seeblick Wohnbau GmbH\nUferweg 4\n5310 Mondsee\nUID: ATU69088346\n\n",
+		"Honorar            100,00\nFahrt               50,00\nRechnungsbetrag    150,00\n\n"
+	for lines, want := range map[string]bool{
+		head + sums + "Sparkasse AT61 1904 3002 3457 3201, UID ATU12345675":     true,
+		head + sums + "Sparkasse AT61 1904 3002 3457 3201, UID ATU69088346":     false,
+		head + sums + "Sparkasse AT61 1904 3002 3457 3201":                      false,
+		head + "Sparkasse AT61 1904 3002 3457 3201, UID ATU12345675\n\n" + sums: false,
+	} {
+		s := sheetOf(t, lines)
+		if got := s.otherIDInBlock(&named{it: s.rows[0][0]}, Own{}); got != want {
+			t.Errorf("%q: another's %v, want %v", lines, got, want)
+		}
+	}
+}

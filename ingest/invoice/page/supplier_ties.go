@@ -211,18 +211,19 @@ func (s *sheet) bareAddress(it *item) bool {
 }
 
 // otherIDInBlock reports whether the block of a name holds a tax id that is another than that of the imprint, where account or register
-// stand beside it: then the name is that of whom the letter is for. On the own company's paper the imprint is its own.
+// stand beside it, or of the account's line below the sums: then the name is that of whom the letter is for. On the own company's paper
+// the imprint is its own.
 func (s *sheet) otherIDInBlock(c *named, own Own) bool {
 	const foot = 0.75
 	imprint := ""
 	for _, row := range s.rows {
-		if row[0].y < foot*s.heights[row[0].page-1] {
+		folded := fold([]rune(rowText(row)))
+		if row[0].y < foot*s.heights[row[0].page-1] && !(s.withAccount(folded) && s.belowSums(row[0])) {
 			continue
 		}
 		if slices.ContainsFunc(row, func(it *item) bool { return own.isName(s.firstPart(it.text())) }) {
 			return false
 		}
-		folded := fold([]rune(rowText(row)))
 		if !s.buyerWord.MatchString(folded) && (s.withAccount(folded) || s.footMark.MatchString(folded)) {
 			for _, id := range s.vatIDs(folded) {
 				imprint = id.value

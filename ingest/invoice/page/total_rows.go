@@ -24,12 +24,13 @@ func (s *sheet) totalRow(grosses []sum) ruled {
 			continue
 		}
 		n, t, g := cells[len(cells)-3], cells[len(cells)-2], cells[len(cells)-1]
-		if n.value+t.value != g.value || t.value == 0 || absolute(t.value)*5 > absolute(n.value)*2 || !s.headedTax(t.item) {
+		again := slices.ContainsFunc(grosses, func(o sum) bool { return o.value == g.value && o.item.row != r && !o.column })
+		none := t.value == 0 && !(again && s.addUp(n) && s.addUp(g)) // of tax, on what the row adds up
+		if n.value+t.value != g.value || none || absolute(t.value)*5 > absolute(n.value)*2 || !s.headedTax(t.item) {
 			continue
 		}
 		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
-		again := slices.ContainsFunc(grosses, func(o sum) bool { return o.value == g.value && o.item.row != r && !o.column })
-		sums := s.addUp(n) && s.addUp(t) && s.addUp(g) && !s.lists[r]
+		sums := s.addUp(n) && s.addUp(t) && s.addUp(g)
 		if named != roleGross && named != roleNet && !again && !sums {
 			continue
 		}

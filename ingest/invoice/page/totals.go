@@ -23,6 +23,9 @@ const maxSums = 60
 // byRules finds the sums of the invoice itself, and all that have a label.
 func (s *sheet) byRules() (best ruled, labelled []sum) {
 	best, labelled = s.agreeing()
+	if own := s.ownRow(); own.gross != nil {
+		return own, labelled
+	}
 	if charged := s.withChargeBelow(best, labelled); charged.gross != nil {
 		return charged, labelled
 	}

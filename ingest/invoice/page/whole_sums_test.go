@@ -61,6 +61,39 @@ Wir erlauben uns zu berechnen
 		"two sums, and no tax is due": {`
 Versicherungssumme 90.000,00 EUR
 Der Beitrag ist von der Umsatzsteuer befreit: 2.150,00 EUR`, "- | - | -"},
+		"a row of totals without tax below rows without": {`
+                         Cena        Wartość             Kwota         Wartość
+Lp.  Nazwa                                       VAT
+                         netto       netto               VAT           brutto
+1    Stolarka           389,00      9 336,00      0%        0,00      9 336,00
+     zamówienie
+
+2    Transport        1 150,00      1 150,00      0%        0,00      1 150,00
+                        Razem:     10 486,00      X         0,00     10 486,00
+Do zapłaty: 10 486,00 EUR
+Stawka 0% na podst. art. 42 ustawy o VAT`, "1048600 | 0 | 1048600"},
+		"the row of a table of bills that is asked for": {`
+Akonto        Rechnung       Datum              exkl. MWST    MWST 8,1 %     inkl. MWST
+1             2540991        18.12.2025          40'000.00      3'240.00      43'240.00
+2             2640317        26.03.2026          55'000.00      4'455.00      59'455.00
+3             diese          24.06.2026          45'000.00      3'645.00      48'645.00
+Total Akonto bisher                             140'000.00     11'340.00     151'340.00
+
+Wir bitten um Überweisung von CHF 48'645.00`, "4500000 | 364500 | 4864500"},
+		"a row of rates that a sentence repeats": {`
+Satz          Netto         USt          Brutto
+20 %          400,00        80,00        480,00
+10 %          200,00        20,00        220,00
+Rechnungsbetrag                          700,00
+
+Wir bitten um Überweisung von EUR 480,00 für die Beratung und EUR 220,00 für die Bücher.`, "60000 | 10000 | 70000"},
+		"a gross volume and its price": {`
+1   Brutto-Rauminhalt 11.840 m³ × 152,00 €/m³ (anrechenbarer Bauwert)     1.799.680,00
+2   davon anteilig erbracht                                                   7.318,24
+3   Auslagen                                                                     92,40
+4   Zwischensumme (2 + 3)                                                     7.410,64
+5   Umsatzsteuer 19 v. H.                                                     1.408,02
+6   Gebührensumme (4 + 5) in Euro                                             8.818,66`, "741064 | 140802 | 881866"},
 		"rates of which one is none": {`
 Gesamt                                                          522,20
 Steuersatz      Netto       MwSt      Brutto

@@ -1,0 +1,88 @@
+package page
+
+import (
+	"testing"
+
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/model"
+)
+
+// Given numbers that labels announce on a sheet, then the one behind its title, or alone below it, is known by that, unless it is a month,
+// two are, or a plain label announces one.
+func TestANumberThatItsTitleAloneAnnounces(t *testing.T) {
+	for lines, want := range map[string]string{
+		"Mietrechnung 47-26-10-0551\nMietvertrag: 2026/0311": "47-26-10-0551",
+		"TEILHONORARNOTE\nHN 26 – 0418":                      "HN 26 – 0418",
+		"TEILHONORARNOTE\nHN 26 – 0418 Projekt Linz":         "",
+		"Mietrechnung 12/2026":                               "",
+		"Mietrechnung 2026":                                  "",
+		"Mietrechnung 47-0551\nMietrechnung 47-0552":         "",
+		"Mietrechnung 47-0551\nRechnungsnummer 47-0552":      "",
+	} {
+		s := sheetOf(t, lines)
+		var all candidates
+		s.labelledNumbers(&all)
+		for _, c := range all.all {
+			s.seenOfNumber(c, nil)
+		}
+		got := ""
+		if c := s.byTitleAlone(all.all); c != nil {
+			got = c.value
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+}
+
+// Given a month behind a title and a number with a plain label, then that one is the number; without it, or beside a number that is no
+// month, nothing is changed.
+func TestANumberBesideAMonth(t *testing.T) {
+	month, number := &candidate{value: "12/2026", key: "122026", rule: titleBefore}, &candidate{value: "SV-1", key: "SV1", rule: numberLabel}
+	other := &candidate{value: "77/14", key: "7714", rule: titleBefore}
+	for name, c := range map[string]struct {
+		chosen *candidate
+		all    []*candidate
+		want   *candidate
+	}{
+		"a month beside a label":     {month, []*candidate{month, number}, number},
+		"a month alone":              {month, []*candidate{month, other}, nil},
+		"a number beside a label":    {other, []*candidate{other, number}, nil},
+		"a month that has the label": {&candidate{value: "12/2026", key: "122026", rule: numberLabel}, []*candidate{number}, nil},
+	} {
+		if got := labelledBeside(c.chosen, c.all); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// Given weights that are certain of a month, or of nothing, then the number that a plain label or the title announces is stated.
+func TestNumbersThatWeightsDoNotChoose(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines   string
+		weights map[string]int
+		want    string
+	}{
+		"a month behind the title": {"Vorschreibung 12/2026\nRechnungsnummer 47-0552", map[string]int{titleBefore: 9000}, "47-0552"},
+		"the title's, hardly likelier than another": {"Mietrechnung 47-0551\nMietvertrag MV 2026/0211",
+			map[string]int{titleBefore: 10, "shape A 9/9": 10}, "47-0551"},
+	} {
+		s := sheetOf(t, c.lines)
+		s.weights = model.Model{fields.Number: {Weights: c.weights}}
+		got, _ := s.number(nil)
+		if !certain(got) || got.Value != c.want {
+			t.Errorf("%s: %v, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Given a title in capitals before a number, then it is no part of the number; other capitals are.
+func TestATitleIsNoPrefix(t *testing.T) {
+	v := testVocabulary(t)
+	for text, want := range map[string]string{"RAČUN 26-300-118842": "", "RE 26-300": "RE 26-300"} {
+		it := &item{runes: []rune(text), folded: fold([]rune(text))}
+		if got, _, _ := v.numberAt(it, 0, false); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
