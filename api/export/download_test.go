@@ -47,29 +47,38 @@ func TestADownloadDoesNotWaitForAnAPIThatIsSilent(t *testing.T) {
 // waiting.
 func TestADownloadWaitsForWhoTakesIt(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	taker := slowWriter{took: make(chan struct{}, 1)}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Trailer", "Tallyhouse-Records")
-		for _, line := range []string{`{"id":"R1"}`, `{"end":true}`} {
-			_, _ = io.WriteString(w, line+"\n")
-			_ = http.NewResponseController(w).Flush()
+		_, _ = io.WriteString(w, `{"id":"R1"}`+"\n")
+		_ = http.NewResponseController(w).Flush()
+		select { // the rest comes once the beginning was taken, so that a download that is broken off meanwhile is never whole
+		case <-taker.took:
+		case <-r.Context().Done():
 		}
+		_, _ = io.WriteString(w, `{"end":true}`+"\n")
 		w.Header().Set("Tallyhouse-Records", "1")
 	}))
 	t.Cleanup(server.Close)
 	d := &export.Download{API: server.URL, Key: "key", Format: export.NDJSON, Patience: patience}
 
-	records, err := d.To(t.Context(), slowWriter{})
+	records, err := d.To(t.Context(), taker)
 
 	if err != nil || records != 1 {
 		t.Errorf("%d records, %v; want 1", records, err)
 	}
 }
 
-type slowWriter struct{}
+// slowWriter takes longer than the API may, and tells when it has taken something.
+type slowWriter struct{ took chan struct{} }
 
-func (slowWriter) Write(b []byte) (int, error) {
+func (w slowWriter) Write(b []byte) (int, error) {
 	if len(b) > 0 {
 		time.Sleep(2 * patience)
+		select {
+		case w.took <- struct{}{}:
+		default:
+		}
 	}
 	return len(b), nil
 }
