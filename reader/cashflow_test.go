@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -143,17 +145,22 @@ VALUES ('acme', 'P1', 'p1', 1, 'a', '2026-01-15', '2026-08-31', 'sCurve', 1, '20
 	}
 }
 
+// inserting runs statements that must not fail.
+func inserting(t *testing.T, db clickhouse.Conn) func(sql string) {
+	return func(sql string) {
+		t.Helper()
+		if err := db.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Plans are kept from one cash flow to the next, for as long as their table stands as it did.
 func TestPlansAreReadAgainWhenTheirTableHasChanged(t *testing.T) {
 	// Given a line with a plan, and a reader that counts its statements
 	db := database(t)
 	ctx := context.Background()
-	insert := func(sql string) {
-		t.Helper()
-		if err := db.Exec(ctx, sql); err != nil {
-			t.Fatal(err)
-		}
-	}
+	insert := inserting(t, db)
 	plan := func(version int, month string) {
 		t.Helper()
 		insert(fmt.Sprintf(`INSERT INTO line_plans (tenant, project, id, row_version, node_id, method, custom_month, custom_value)
@@ -212,12 +219,7 @@ func TestEntriesAreReadAgainWhenTheirTableHasChanged(t *testing.T) {
 	// Given a line with an entry, and its budget
 	db := database(t)
 	ctx := context.Background()
-	insert := func(sql string) {
-		t.Helper()
-		if err := db.Exec(ctx, sql); err != nil {
-			t.Fatal(err)
-		}
-	}
+	insert := inserting(t, db)
 	insert(`INSERT INTO budget_nodes (tenant, project, id, row_version, structure_id, level, code, name, active, accounting_codes)
 VALUES ('acme', '', 'a', 1, 'S', 'budget', '1', 'A', true, '[]'), ('other', '', 'a', 1, 'S', 'budget', '1', 'A', true, '[]')`)
 	enter := func(version, value int, moved bool) {

@@ -182,8 +182,8 @@ var yearBelow = regexp.MustCompile(`^(?:19|20)\d\d\b`)
 
 // A day without its year, and that year.
 var (
-	dayAndMonth = regexp.MustCompile(`\d{1,2}\. ?\d{1,2}\.$`)
-	yearAlone   = regexp.MustCompile(`^(?:19|20)\d\d$`)
+	dayWithoutYear = regexp.MustCompile(`\d{1,2}\. ?\d{1,2}\.$`)
+	yearAlone      = regexp.MustCompile(`^(?:19|20)\d\d$`)
 )
 
 // A day that a narrow cell breaks behind its year or month, and what stands below it.
@@ -192,20 +192,19 @@ var (
 	dayBelow  = regexp.MustCompile(`^\d{1,2}(?:[-/.]\d{1,2})?$`)
 )
 
-// brokenDays adds the days of narrow cells that go on in the cell's next line: "29 May" above "2026", "2026-" above "01-22".
+// brokenDays adds the days of cells that go on in the cell on their right, as in a line that wider spaces fill: "18. 11." beside "2026";
+// and of narrow ones that go on in their next line: "29 May" above "2026", "2026-" above "01-22".
 func (s *sheet) brokenDays() {
 	const narrow = 24
 	for r, row := range s.rows {
 		for _, it := range row {
-			right := s.right(it)
-			parted := right != nil && yearAlone.MatchString(right.folded) && dayAndMonth.MatchString(it.folded)
-			if len(it.dates) == 0 && parted {
-				it.dates = s.dates(it.folded + " " + right.folded) // figures of a line that was filled by wider spaces
-				for i := range it.dates {
-					it.dates[i].end = min(it.dates[i].end, len(it.folded))
-				}
+			if len(it.dates) > 0 {
+				continue
 			}
-			if len(it.dates) > 0 || len(it.runes) > narrow || r+1 == len(s.rows) || s.rows[r+1][0].page != it.page {
+			if right := s.right(it); right != nil && yearAlone.MatchString(right.folded) && dayWithoutYear.MatchString(it.folded) {
+				s.wholeDay(it, " "+right.folded)
+			}
+			if len(it.runes) > narrow || r+1 == len(s.rows) || s.rows[r+1][0].page != it.page {
 				continue
 			}
 			for _, below := range s.rows[r+1] {
@@ -216,15 +215,19 @@ func (s *sheet) brokenDays() {
 					rest = dayBelow.FindString(below.folded)
 				}
 				within := below.x0 > it.x0-3 && below.x0 < it.x1 // the cell may begin with the day's label
-				if rest == "" || !within || below.y-it.y > 1.8*maxFloat(it.size, 7) {
-					continue
-				}
-				if days := s.dates(it.folded + rest); len(days) == 1 && days[0].end > len(it.folded) {
-					days[0].end = len(it.folded)
-					it.dates = days
+				if rest != "" && within && below.y-it.y <= 1.8*maxFloat(it.size, 7) {
+					s.wholeDay(it, rest)
 				}
 			}
 		}
+	}
+}
+
+// wholeDay gives a cell the one day that it holds with the rest of its text.
+func (s *sheet) wholeDay(it *item, rest string) {
+	if days := s.dates(it.folded + rest); len(days) == 1 && days[0].end > len(it.folded) {
+		days[0].end = len(it.folded)
+		it.dates = days
 	}
 }
 

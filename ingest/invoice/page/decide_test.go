@@ -1,6 +1,11 @@
 package page
 
-import "testing"
+import (
+	"testing"
+
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/model"
+)
 
 // Given what rules and weights say of the sums, each certain (1) or not (0.5), then this is what is stated of them.
 func TestRulesAndWeightsDecideTogether(t *testing.T) {
@@ -110,5 +115,23 @@ func TestATaxOfNothing(t *testing.T) {
 		if got := agreed(rules, weighed); got.tax.value != c.want {
 			t.Errorf("%s: %d, want %d", name, got.tax.value, c.want)
 		}
+	}
+}
+
+// Given weights that are certain of the row of one rate, then the rows of all rates that make up the labelled total are stated.
+func TestRatesThatMakeUpATotal(t *testing.T) {
+	s := sheetOf(t, `Gesamt                                                     522,20
+Steuersatz      Netto         MwSt          Brutto
+0 %              10,50         0,00          10,50
+7 %             361,68        25,32         387,00
+auf Getränke:
+19 %            104,79        19,91         124,70`)
+	s.weights = model.Model{Sums: {Weights: map[string]int{"gross is the last": 20_000, howCloses: 20_000}}, fields.Gross: {}, fields.Net: {}, fields.Tax: {}}
+	decided, weighed, _ := s.total()
+	if !weighed.gross.certain() || weighed.gross.value != 1_247_000 {
+		t.Fatalf("the weights chose %v", weighed.gross)
+	}
+	if !decided.gross.certain() || decided.gross.value != 5_222_000 {
+		t.Errorf("the total is %v, want 522.20", decided.gross)
 	}
 }

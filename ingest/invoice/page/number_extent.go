@@ -82,11 +82,7 @@ func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
 	case first == "" || p.closed(0) || !hasDigit(first):
 		return 0
 	}
-	prefixed := last > 0
 	last += v.grouped(p, last, clear)
-	if next := p.word(last + 2); isDash(p.word(last+1)) && prefixed && allDigits(next) && next != "" && p.ends[last+2] == len(r) {
-		last += 2 // "HN 26 – 0419"
-	}
 	if next := v.behindStroke(p, last, clear); next > last {
 		last = next
 		if n, whole := p.groups(last+1, ofGroup); whole && !p.closed(last) {
@@ -95,9 +91,6 @@ func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
 	}
 	return p.ends[last]
 }
-
-// isDash reports whether a word is a dash.
-func isDash(word string) bool { return word == "-" || word == "–" || word == "—" }
 
 // ofSeries is a number without the word that announces it behind its series: TGC 4471 is printed "Seria TGC nr. 4471".
 func (v *vocabulary) ofSeries(value string) string {
@@ -139,8 +132,8 @@ func (v *vocabulary) grouped(p parted, last int, clear bool) int {
 	return 0
 }
 
-// behindStroke is the last word of what a stroke, or a middle dot with nothing else behind, ties to the number; else the one that was last.
-// Days and sums are no part of it.
+// behindStroke is the last word of what a stroke ties to the number, or, with nothing else behind, a middle dot or, behind a prefix, a
+// dash; else the one that was last. Days and sums are no part of it.
 func (v *vocabulary) behindStroke(p parted, last int, clear bool) int {
 	for last+2 < len(p.words) && !p.closed(last) {
 		mark, next := p.word(last+1), p.word(last+2)
@@ -148,8 +141,9 @@ func (v *vocabulary) behindStroke(p parted, last int, clear bool) int {
 		ends := p.closed(last+2) || last+3 == len(p.words) && p.ends[last+2] == len(p.runes)
 		stroke := mark == "/" && (clear || bareYear(next) || len(p.word(last)) > 2)
 		dot := mark == "·" && clear && allDigits(next) && ends
+		dash := (mark == "–" || mark == "-") && isPrefix(p.word(0)) && allDigits(next) && ends         // "HN 26 – 0419"
 		counted := strings.HasSuffix(p.words[last+2], ".") && allDigits(next) && last+3 < len(p.words) // "/ 2. Zahlungsgesuch"
-		if !figures || counted || !stroke && !dot {
+		if !figures || counted || !stroke && !dot && !dash {
 			break
 		}
 		last += 2

@@ -222,47 +222,56 @@ func (s *sheet) withheldInRow() ruled {
 // brokenDown finds the last total whose net sum and tax are told as what it contains: "noch zu zahlen (darin netto 2.738,60, USt 520,33)".
 func (s *sheet) brokenDown() (out ruled) {
 	const rows = 2 // from the total to its parts
-	for r, row := range s.rows {
+	all, _ := s.money()
+	for _, row := range s.rows {
 		for _, it := range row {
-			told := s.containedNet.FindStringIndex(it.folded)
-			if told == nil {
+			n, t := s.containedIn(it)
+			if n == nil {
 				continue
 			}
-			var parts []*sum
-			for _, a := range it.amounts {
-				if a.money() && a.start >= told[1] && a.value > 0 {
-					parts = append(parts, &sum{value: a.value, weight: 2, item: it, amount: a})
-				}
-			}
-			if len(parts) != 2 || parts[1].value*5 > parts[0].value*2 ||
-				!s.anyTax.MatchString(it.folded[parts[0].amount.end:parts[1].amount.start]) {
-				continue
-			}
-			n, t := parts[0], parts[1]
-			n.role, t.role = roleNet, roleTax
-			for above := r; above >= max(0, r-rows); above-- {
-				for _, cell := range s.rows[above] {
-					for _, a := range cell.amounts {
-						if a.money() && cell.page == it.page && a.value == n.value+t.value {
-							g := &sum{value: a.value, role: rolePayable, weight: 2, item: cell, amount: a}
-							out = ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: a.value,
-								hasNet: true, hasTax: true, rule: restTaxed, confidence: 0.95}
-						}
-					}
-				}
+			total := slices.IndexFunc(all, func(f sum) bool {
+				return f.value == n.value+t.value && f.item.page == it.page && f.item.row <= it.row && f.item.row >= it.row-rows
+			})
+			if total >= 0 {
+				out = ruled{net: n, tax: t, gross: &all[total], netValue: n.value, taxValue: t.value, grossValue: all[total].value,
+					hasNet: true, hasTax: true, rule: restTaxed, confidence: 0.95}
 			}
 		}
 	}
 	return out
 }
 
+// containedIn are the net sum and the tax that a text tells as contained in a total; nil where it doesn't.
+func (s *sheet) containedIn(it *item) (net, tax *sum) {
+	told := s.containedNet.FindStringIndex(it.folded)
+	if told == nil {
+		return nil, nil
+	}
+	var parts []*sum
+	for _, a := range it.amounts {
+		if a.money() && a.start >= told[1] && a.value > 0 {
+			parts = append(parts, &sum{value: a.value, weight: 2, item: it, amount: a})
+		}
+	}
+	// The total may follow in the same text.
+	if len(parts) < 2 || parts[1].value*5 > parts[0].value*2 ||
+		!s.anyTax.MatchString(it.folded[parts[0].amount.end:parts[1].amount.start]) {
+		return nil, nil
+	}
+	parts[0].role, parts[1].role = roleNet, roleTax
+	return parts[0], parts[1]
+}
+
 // billedNow is the rule of the row of a table of bills that is this one's.
 const billedNow = "the row of this bill"
 
 // ownRow finds, in a table of bills each with its net sum, tax and total, the row whose total a sentence below asks to pay, where another
-// row adds up all of them.
+// row below adds up all of them.
 func (s *sheet) ownRow() (out ruled) {
 	rows := s.triples()
+	if len(rows) < 2 {
+		return ruled{}
+	}
 	all, _ := s.money()
 	for i := range rows {
 		own := &rows[i]

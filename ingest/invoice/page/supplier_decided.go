@@ -78,7 +78,7 @@ const fromImprint = 0.9
 
 // imprinted reports whether a company's line below the sums holds its tax id and its account or register's entry, or its block the only tax
 // id of all, while nothing but its place ties the likeliest name to the issuer: a mark or trade name, a site's address, or whom the letter
-// is for.
+// is for. So does an address below the sums with a tax id and an account where the likeliest has a tax id, too.
 func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
 	if c.rule == footRule && s.particulars(c.it) && c.form && c.whole != likeliest.whole && likeliest.placedWithID() && !s.saysSelfBilled() {
 		return true
@@ -92,19 +92,15 @@ func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
 }
 
 // onlyPlaced reports whether nothing but its place, or that it is printed again, ties a name to the issuer.
-func (c named) onlyPlaced() bool {
-	for t := range c.ties {
-		if t != tieHead && t != tieAgain {
-			return false
-		}
-	}
-	return true
-}
+func (c named) onlyPlaced() bool { return c.onlyTied(tieHead, tieAgain) }
 
 // placedWithID reports whether nothing but its place and a tax id ties a name to the issuer.
-func (c named) placedWithID() bool {
+func (c named) placedWithID() bool { return c.onlyTied(tieHead, tieAgain, tieID) }
+
+// onlyTied reports whether nothing but these ties a name to the issuer.
+func (c named) onlyTied(to ...tie) bool {
 	for t := range c.ties {
-		if t != tieHead && t != tieAgain && t != tieID {
+		if !slices.Contains(to, t) {
 			return false
 		}
 	}
@@ -184,14 +180,7 @@ func (s *sheet) besideSender(c *named) bool {
 }
 
 // placedOrReached reports whether nothing but its place and a contact ties a name to the issuer.
-func (c named) placedOrReached() bool {
-	for t := range c.ties {
-		if t != tieHead && t != tieAgain && t != tieContact {
-			return false
-		}
-	}
-	return true
-}
+func (c named) placedOrReached() bool { return c.onlyTied(tieHead, tieAgain, tieContact) }
 
 // besideAnother reports whether two companies stand in one row and nothing but its place and a contact, which may be the buyer's, too, ties
 // one to the issuer: no label says which of them is who.
@@ -260,12 +249,8 @@ func sold(c, likeliest *named, all []named) bool {
 // overTheID reports whether a name in the head stands right over a tax id, as no other name has one, while the likeliest is none in law and
 // is printed with a way to reach whom it names, below the head and nothing more: so forms tell who has ordered.
 func (s *sheet) overTheID(c, likeliest *named, all []named, buyers map[*item]bool) bool {
-	for t := range likeliest.ties {
-		if t != tieContact && t != tieAgain {
-			return false
-		}
-	}
-	if likeliest.form || !c.ties[tieID] || !s.inHead(c.it) || buyers[c.it] || c.whole == likeliest.whole {
+	ordered := !likeliest.form && likeliest.onlyTied(tieContact, tieAgain)
+	if !ordered || !c.ties[tieID] || !s.inHead(c.it) || buyers[c.it] || c.whole == likeliest.whole {
 		return false
 	}
 	another := slices.ContainsFunc(all, func(o named) bool { return o.ties[tieID] && o.whole != c.whole })

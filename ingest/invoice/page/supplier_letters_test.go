@@ -64,7 +64,7 @@ ATU69088346
 Atelier Krenn OG — Lena Krenn, Tobias Ebner
 Westbahnstraße 33/2, 1070 Wien
 ATU12345675 / FN 519077b
-AT61 1904 3002 3457 3201 / GIBAATWWXXX
+AT61 1904 3002 3457 3201 / GIBAATWW
 `, "Atelier Krenn OG"},
 		"a trade name, and the owner who signs": {`
                                        Elektro Kramsach

@@ -272,13 +272,10 @@ func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
 // partial reads what is left when the three do not agree: no tax, a tax within
 // the gross sum, or the gross sum alone.
 func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
+	grosses = slices.DeleteFunc(slices.Clone(grosses), func(g sum) bool { return s.itemOf(&g, grosses) })
 	g := clearest(grosses)
 	if g == nil {
 		return s.onlySum()
-	}
-	whole := s.adding(g, grosses)
-	if whole != nil {
-		g = whole
 	}
 	if t := withUntaxed(append(nets, s.taxedBases(taxes)...), taxes, grosses, others); t.gross != nil {
 		return t
@@ -296,9 +293,6 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 	}
 	if g.weight == 1 {
 		out.confidence = 0.8
-	}
-	if whole != nil {
-		grosses, out.confidence = nil, 0.9 // the others are its items
 	}
 	for _, other := range grosses {
 		if other.value != g.value && other.role == roleGross && other.weight >= g.weight && !other.column {
@@ -367,25 +361,21 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 	return out
 }
 
-// adding is the total below another one that is one of the items that it adds up, "premium with tax" say; nil where none is.
-func (s *sheet) adding(g *sum, grosses []sum) *sum {
+// itemOf reports whether a sum that is called a total, "premium with tax" say, is one of the items that another one below adds up.
+func (s *sheet) itemOf(g *sum, grosses []sum) bool {
 	const fewest = 2
-	for i := range grosses {
-		whole := &grosses[i]
+	return slices.ContainsFunc(grosses, func(whole sum) bool {
 		if whole.column || whole.item.page != g.item.page || whole.item.row <= g.item.row || whole.value <= g.value || g.value <= 0 {
-			continue
+			return false
 		}
 		total, items, has := int64(0), 0, false
-		for _, f := range s.columnAbove(whole, nil).figures {
+		for _, f := range s.columnAbove(&whole, nil).figures {
 			if f.item.row >= g.item.row {
 				total, items, has = total+f.value, items+1, has || f.item == g.item
 			}
 		}
-		if has && items >= fewest && total == whole.value {
-			return whole
-		}
-	}
-	return nil
+		return has && items >= fewest && total == whole.value
+	})
 }
 
 // settled reports whether prepayments or balances brought forward are printed: what

@@ -30,7 +30,7 @@ func TestLettersSetFarApart(t *testing.T) {
 		"words and a number":          {spell("NOTE", "D'HONORAIRES", "N°", "8841-2"), `["NOTE D'HONORAIRES N° 8841-2"]`},
 		"letters wider than columns":  {[]sign{{"N", 0}, {"O", 9}, {"T", 9}, {"A", 9}}, `["NOTA"]`},
 		"a word behind it":            {append(spell("NOTE"), sign{"8841", 7.5}), `["NOTE 8841"]`},
-		"a word that is set as usual": {append([]sign{{"BAU", 0}, {"X", 12}, {"X", 2}, {"X", 2}, {"X", 2}}, sign{"KG", 12}), `["BAU XXXX KG"]`},
+		"a word that is set as usual": {append([]sign{{"BAU", 0}, {"O", 12}, {"B", 2}, {"E", 2}, {"R", 2}}, sign{"KG", 12}), `["BAU OBER KG"]`},
 		"a column behind it":          {append(spell("NOTE"), sign{"8841", 20}), `["NOTE" "8841"]`},
 		"figures":                     {spell("12345"), `["1 2 3 4 5"]`},
 		"fewer letters than a word's": {[]sign{{"A", 0}, {"4", 2}, {"m", 2}, {"x", 2}, {"2", 2}, {"m", 2}}, `["A 4 m x 2 m"]`},
