@@ -78,11 +78,8 @@ const fromImprint = 0.9
 
 // imprinted reports whether a company's line below the sums holds its tax id and its account or register's entry, or its block the only tax
 // id of all, while nothing but its place ties the likeliest name to the issuer: a mark or trade name, a site's address, or whom the letter
-// is for. So does an address below the sums with a tax id and an account where the likeliest has a tax id, too.
+// is for.
 func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
-	if c.rule == footRule && s.particulars(c.it) && c.form && c.whole != likeliest.whole && likeliest.placedWithID() && !s.saysSelfBilled() {
-		return true
-	}
 	told := c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
 	inLine := strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded) && s.belowSums(c.it)
 	if !told || !inLine && !(s.onlyIDIn(s.block(c.it)) && s.bareAddress(likeliest.it)) || buyers[c.it] || s.saysSelfBilled() {
@@ -93,9 +90,6 @@ func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
 
 // onlyPlaced reports whether nothing but its place, or that it is printed again, ties a name to the issuer.
 func (c named) onlyPlaced() bool { return c.onlyTied(tieHead, tieAgain) }
-
-// placedWithID reports whether nothing but its place and a tax id ties a name to the issuer.
-func (c named) placedWithID() bool { return c.onlyTied(tieHead, tieAgain, tieID) }
 
 // onlyTied reports whether nothing but these ties a name to the issuer.
 func (c named) onlyTied(to ...tie) bool {
