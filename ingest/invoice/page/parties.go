@@ -43,7 +43,7 @@ func (s *sheet) buyers() map[*item]bool {
 				out[it] = true
 				continue
 			}
-			if loc := s.buyerLabel.FindStringIndex(it.folded); loc != nil && !s.sellerLabel.MatchString(it.folded) {
+			if s.labelsBuyer(it) && !s.labelsSeller(it) {
 				if s.contact.MatchString(it.folded) && s.underSellerLabel(it) {
 					continue
 				}
@@ -195,7 +195,7 @@ const maxBlock = 9
 // markBlock marks what stands right of a party's label and in its column below,
 // until another label of a party, a gap, or the items.
 func (s *sheet) markBlock(from *item, out map[*item]bool) {
-	if r := s.right(from); r != nil && r.y == from.y && !s.sellerLabel.MatchString(r.folded) && r.x0-from.x1 < 190 {
+	if r := s.right(from); r != nil && r.y == from.y && !s.labelsSeller(r) && r.x0-from.x1 < 190 {
 		rest := strings.TrimRight(from.folded, " ")
 		if strings.HasSuffix(rest, ":") || !s.columnBelow(from) {
 			out[r] = true
@@ -228,7 +228,7 @@ func (s *sheet) column(from *item, out map[*item]bool) {
 			if !flush && (it.x0 < from.x0-12 || it.x0 > from.x0+60 && !aligned(from, it)) {
 				continue
 			}
-			if s.sellerLabel.MatchString(it.folded) || s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
+			if s.labelsSeller(it) || s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
 				return
 			}
 			out[it] = true

@@ -51,6 +51,7 @@ type sheet struct {
 	lists   map[int]bool // rows that list other invoices
 	// signatures are the lines below how letters close.
 	signatures []*item
+	from, to   *item           // the labels of a pair over the parties
 	median     float64         // size of the text
 	widths     map[int]float64 // how far to the right the pages' texts go
 
@@ -105,6 +106,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	s.prepaid = s.titlePrepaid()
 	s.lists = s.listed()
 	s.signatures = s.closings()
+	s.from, s.to = s.fromAndTo()
 	return s
 }
 

@@ -82,6 +82,10 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 	case likeliest.rule == ruleSeller || s.settled(judged, &all[choice.Index], all, own, buyers): // a seller's label says so by itself
 		weighed[whole].Stated = true
 	default: // whatever such names were elsewhere
+		if i := s.thePerson(all, buyers); i >= 0 {
+			all[i].score = fromImprint
+			return &all[i], all
+		}
 		c.score = min(c.score, undecided)
 	}
 	return &c, all

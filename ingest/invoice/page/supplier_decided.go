@@ -258,7 +258,7 @@ func (s *sheet) insteadOf(likeliest *named, all []named, buyers map[*item]bool) 
 	footed := s.footed(likeliest, all)
 	return slices.IndexFunc(all, func(o named) bool {
 		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) || o.trader(likeliest) || o.told(likeliest) ||
-			o.signed(likeliest) || sold(&o, likeliest, all) || s.overTheID(&o, likeliest, all, buyers) ||
+			o.signed(likeliest) || s.professed(&o, likeliest) || sold(&o, likeliest, all) || s.overTheID(&o, likeliest, all, buyers) ||
 			footed && o.whole != likeliest.whole && s.heads(&o, buyers)
 	})
 }

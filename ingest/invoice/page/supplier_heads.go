@@ -260,6 +260,10 @@ func (s *sheet) laterParts(first string, it *item, add addName) {
 
 // overLines joins a name that is set on two lines: its legal form stands on the second, or "&" between them.
 func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add addName) {
+	if surname := s.surnameBelow(it); surname != nil && !buyers[it] {
+		add(it.text()+" "+surname.text(), it, ruleLetterhead, "over two lines")
+		return
+	}
 	next := s.wrapped(it)
 	if next == nil {
 		next = s.andBelow(it)

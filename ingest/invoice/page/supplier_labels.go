@@ -36,6 +36,9 @@ func (s *sheet) sellerLabels(add addName) {
 			if loc == nil {
 				loc = s.sellerPhrased(it)
 			}
+			if it == s.from {
+				loc = []int{0, len(it.runes)}
+			}
 			if loc == nil {
 				continue
 			}
@@ -51,7 +54,7 @@ func (s *sheet) sellerLabels(add addName) {
 			if s.sellerBlock(it, add) {
 				continue
 			}
-			if r := s.right(it); r != nil && !s.buyerLabel.MatchString(r.folded) {
+			if r := s.right(it); r != nil && !s.labelsBuyer(r) {
 				name := r.text()
 				if next := s.wrapped(r); next != nil {
 					name += " " + next.text()
@@ -100,7 +103,7 @@ func (s *sheet) sellerBlock(label *item, add addName) bool {
 			}
 			last = it
 			n++
-			if s.buyerLabel.MatchString(it.folded) {
+			if s.labelsBuyer(it) {
 				return false
 			}
 			if s.behindNameLabel(it, add) {

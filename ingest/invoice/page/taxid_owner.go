@@ -25,10 +25,10 @@ func (s *sheet) underSellerLabel(it *item) bool {
 			if absFloat(c.x0-it.x0) > 12 && (left == nil || absFloat(c.x0-left.x0) > 12) {
 				continue
 			}
-			if s.sellerLabel.MatchString(c.folded) {
+			if s.labelsSeller(c) {
 				return true
 			}
-			if s.buyerLabel.MatchString(c.folded) && !s.contact.MatchString(c.folded) {
+			if s.labelsBuyer(c) && !s.contact.MatchString(c.folded) {
 				return false
 			}
 		}
@@ -49,9 +49,9 @@ func (s *sheet) amongBuyersFields(it *item) bool {
 			continue
 		}
 		switch {
-		case s.buyerLabel.MatchString(heading.folded):
+		case s.labelsBuyer(heading):
 			return true
-		case s.sellerLabel.MatchString(heading.folded):
+		case s.labelsSeller(heading):
 			return false
 		}
 	}

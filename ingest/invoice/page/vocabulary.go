@@ -63,6 +63,7 @@ type vocabulary struct {
 
 	// Seller and buyer.
 	sellerLabel, sellerPhrase, buyerLabel, buyerWord                         *words.Pattern
+	fromWhom, toWhom                                                         *words.Pattern
 	buyerPhrase, yours, sellers                                              *words.Pattern
 	contact, contactLine, attention, onBehalf                                *words.Pattern
 	legalForm, publicBody, closing, ownHand                                  *words.Pattern
@@ -73,6 +74,7 @@ type vocabulary struct {
 	register, footMark, account, capital                                     *words.Pattern
 	notAName, neverAName                                                     *words.Pattern
 	ours                                                                     *words.Pattern
+	givenNames                                                               map[string]bool
 	vatLabel, businessNumber, taxNumberLabel, vatShape, idShape, digitsShape *words.Pattern
 }
 
@@ -349,6 +351,8 @@ func (v *vocabulary) addParties(w *words.Words) {
 	const labelEnd = `(?:'?s?,? <name>(?:[,/ ]+[^ :,]+){0,2})?(?: ?[(/][^:]*)?\W*(?::|$)`
 	// "Leistungserbringer | Supplier"
 	v.sellerLabel = w.Compile(`^\W*<seller>(?: ?[|~-] ?<seller>)?` + labelEnd)
+	v.fromWhom = w.Compile(`^<from whom>\W*$`)
+	v.toWhom = w.Compile(`^(?:<for>|<buyer>)\W*$`)
 	v.sellerPhrase = w.Compile(`^<sold by> `)
 	v.buyerLabel = w.Compile(`^\W*<buyer>(?: ?[|~-] ?<buyer>)?` + labelEnd + `|^\W*<for> ?:`)
 	v.yours = w.Compile(`<your>[ a-z-]*[-a-z. :#]*$`)
@@ -373,6 +377,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.townLine = w.Compile(`^[a-z][a-z .'-]+, [a-z]{2},? \d{5}`)
 	v.beforeName = w.Compile(`^(?:<owner>|<before a name>)[ :.]+`)
 	v.owner = w.Compile(`[ ,(]<owner>[ :.]+`)
+	v.givenNames = words.GivenNames()
 	v.sentBy = w.Compile(`<sent by> (?:<article>\.? )?`)
 	v.nameLabel = w.Compile(`^<name>\s*:?\s*`)
 	v.blockLabel = w.Compile(`^<block label>`)
