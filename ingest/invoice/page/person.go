@@ -47,7 +47,7 @@ func withoutDegrees(name string) string {
 // surnameBelow is the surname in the line below a given name that stands alone, in the same letters: "MAG. FLORIAN" over "HUBER". Nil where
 // none stands there.
 func (s *sheet) surnameBelow(it *item) *item {
-	if given := withoutDegrees(it.text()); !s.givenNames[givenOf(given)] || strings.Contains(given, " ") {
+	if !s.givenNames[givenOf(withoutDegrees(it.text()))] {
 		return nil
 	}
 	below := s.nearBelow(it)
