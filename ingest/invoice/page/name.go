@@ -202,7 +202,7 @@ func (v *vocabulary) nameLike(s string) bool {
 	if loc := v.register.FindStringIndex(f); loc != nil && loc[0] == 0 {
 		return false // the entry of a register
 	}
-	professed := personBehind.MatchString(s) || v.person(s) && !degree.MatchString(s) // "architetto Chiara Rossi"
+	professed := personBehind.MatchString(s) || v.person(s) // "architetto Chiara Rossi"
 	if len(strings.Fields(s)) > 9 || unicode.IsLower(r[0]) && !company && len(strings.Fields(s)) > 2 && !professed {
 		return false
 	}

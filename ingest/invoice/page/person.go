@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// degree is what stands before a person's name for a degree or profession: "Mag.", "Dipl.-Ing. (FH)", "DI", "arch.".
-var degree = regexp.MustCompile(`^(?:\p{L}[\p{L}-]*\.(?:[\p{L}-]+\.)*|\([\p{L}. ]+\)|(?:DI|BM|RA|Me|Maître|Notar|Architekt(?:in)?) ) *`)
+// degree is an abbreviation before a person's name, for a degree or profession: "Mag.", "Dipl.-Ing. (FH)", "arch.".
+var degree = regexp.MustCompile(`^(?:\p{L}[\p{L}-]*\.(?:[\p{L}-]+\.)*|\([\p{L}. ]+\)) *`)
 
 // particle is a small word or an initial within a person's name.
 var particle = regexp.MustCompile(`^(?:von|van|vom|zu|zum|de|da|di|del|della|dos|du|der|den|ter|ten|le|la|af|av|v\.|\p{Lu}\.)$`)
@@ -21,7 +21,7 @@ func (v *vocabulary) person(name string) bool {
 	)
 	words := strings.Fields(withoutDegrees(name))
 	for n := 0; n < professions && len(words) > 2 && !v.givenNames[givenOf(words[0])]; n++ {
-		words = words[1:] // "architetto Chiara Rossi"
+		words = words[1:] // "architetto Chiara Rossi", "DI Anna Berger"
 	}
 	if len(words) < 2 || len(words) > most || v.inLaw(name) {
 		return false
@@ -69,13 +69,13 @@ func givenOf(word string) string {
 
 // professed reports whether a person's name stands right over or below the likeliest, which is none in law and not a person's: that one
 // says what the person does or trades as, "Öffentlicher Notar" over "Dr. Konrad Hell".
-func (s *sheet) professed(c, likeliest *named) bool {
-	return c.ties[tieHead] && !likeliest.form && s.person(c.name) && !s.person(likeliest.name) && sameParty(c.it, likeliest.it)
+func (c named) professed(likeliest *named) bool {
+	return c.ties[tieHead] && !likeliest.form && c.person && !likeliest.person && sameParty(c.it, likeliest.it)
 }
 
-// thePerson is the one person whose own lines hold a tax id, an account or a register's entry, or who begins the sender's line, signs or
-// owns the account, while nothing of that but a tax id is any company's: who bills without a company has no legal form, and whom the letter
-// is for has one. -1 where there is none, or several.
+// thePerson is the one person whose own lines hold a tax id, an account or a register's entry, who begins the sender's line, signs, owns
+// the account or is set larger than every company, while no label, account, register, domain, signature or foot names a company: who bills
+// without a company has no legal form, and whom the letter is for has one. -1 where there is none, or several.
 func (s *sheet) thePerson(all []named, buyers map[*item]bool) int {
 	only := -1
 	for i, c := range all {
@@ -84,7 +84,7 @@ func (s *sheet) thePerson(all []named, buyers map[*item]bool) int {
 			if c.tiedBy(tieAccount, tieRegister, tieHolder, tieLabel, tieDomain, tieSigned, tieFoot) {
 				return -1
 			}
-		case buyers[c.it] || !s.person(c.name) || c.rule == ruleImprint || s.underCompany(c.it):
+		case buyers[c.it] || !c.person || c.rule == ruleImprint || s.underCompany(c.it):
 		case !c.tiedBy(tieID, tieAccount, tieRegister, tieHolder, tieReturn, tieSigned) && !largestInHead(&c, all):
 		case only >= 0 && !sameName(&all[only], &all[i]):
 			return -1

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"tallyhouse/ingest/invoice/page/model"
-	"tallyhouse/ingest/invoice/page/typed"
 )
 
 // Given names with and without degrees, professions and given names, then those of persons are known for such.
@@ -36,8 +35,8 @@ func TestPersonsAreKnownByTheirGivenNames(t *testing.T) {
 	}
 }
 
-// Given letters of persons who bill without a company, beside or over the company that they are for, then the person is the supplier; one
-// who works for a company, or whose lines tell nothing, is not.
+// Given letters of persons who bill without a company, with what they do before or over their names, or under a label of a pair, then the
+// person is the supplier.
 func TestPersonsWhoBill(t *testing.T) {
 	reader, err := preparedReader()
 	if err != nil {
@@ -70,12 +69,7 @@ C/ Sagunto 73                        46023 Valencia
 46009 Valencia
 ` + body, "Marta Ferrer Llopis"},
 	} {
-		_, f, _ := reader.Read(typed.Document(c.letter), Own{})
-		got := ""
-		if f.SupplierName != nil {
-			got = f.SupplierName.Value
-		}
-		if got != c.want {
+		if got := supplierIn(reader, c.letter); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -86,7 +80,7 @@ C/ Sagunto 73                        46023 Valencia
 func TestThePersonWhoBills(t *testing.T) {
 	s := sheetOf(t, "Anna Berger\n\n\n\nMuster Bau GmbH\nFranz Huber\n\n\n\nMaria Koller")
 	person := func(row int, name string, ties ...tie) named {
-		c := named{name: name, key: Key(name), whole: Key(name), it: s.rows[row][0], rule: ruleLetterhead, ties: map[tie]bool{}}
+		c := named{name: name, key: Key(name), whole: Key(name), it: s.rows[row][0], rule: ruleLetterhead, person: s.person(name), ties: map[tie]bool{}}
 		for _, t := range ties {
 			c.ties[t] = true
 		}
@@ -107,7 +101,7 @@ func TestThePersonWhoBills(t *testing.T) {
 		"below a company's name":             {[]named{company(tieHead), person(2, "Franz Huber", tieID)}, -1},
 		"two persons":                        {[]named{person(0, "Anna Berger", tieID), person(3, "Maria Koller", tieSigned)}, -1},
 		"no person":                          {[]named{person(0, "Material und Anfahrt", tieID)}, -1},
-		"the person is named in the imprint": {[]named{{name: "Anna Berger", it: s.rows[0][0], rule: ruleImprint, ties: map[tie]bool{tieID: true}}}, -1},
+		"the person is named in the imprint": {[]named{{name: "Anna Berger", person: true, it: s.rows[0][0], rule: ruleImprint, ties: map[tie]bool{tieID: true}}}, -1},
 	} {
 		if got := s.thePerson(c.all, map[*item]bool{}); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
@@ -186,8 +180,9 @@ func TestPersonsAreAmongTheNames(t *testing.T) {
 		t.Error("a line in other letters is taken for the surname")
 	}
 	s = sheetOf(t, "Franz Huber\nAnna Berger")
-	one, other := named{name: "Franz Huber", it: s.rows[0][0]}, named{name: "Anna Berger", it: s.rows[1][0], ties: map[tie]bool{tieHead: true}}
-	if s.professed(&other, &one) {
+	one := named{name: "Franz Huber", person: true, it: s.rows[0][0]}
+	other := named{name: "Anna Berger", person: true, it: s.rows[1][0], ties: map[tie]bool{tieHead: true}}
+	if other.professed(&one) {
 		t.Error("a person is taken for what another one does")
 	}
 }

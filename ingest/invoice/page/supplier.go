@@ -9,16 +9,17 @@ import (
 
 // named is a candidate for the supplier's name.
 type named struct {
-	name  string
-	key   string // its comparable form
-	whole string // that of the full name that it is a short form of, else its own
-	form  bool   // it has a legal form or is a public body's
-	ties  map[tie]bool
-	it    *item
-	rule  string
-	how   string  // the rule found it
-	share float64 // how probable it is, before calibration
-	score float64 // after it, of what was chosen
+	name   string
+	key    string // its comparable form
+	whole  string // that of the full name that it is a short form of, else its own
+	form   bool   // it has a legal form or is a public body's
+	person bool   // it is a person's
+	ties   map[tie]bool
+	it     *item
+	rule   string
+	how    string  // the rule found it
+	share  float64 // how probable it is, before calibration
+	score  float64 // after it, of what was chosen
 }
 
 // supplier reads who issued the invoice; idAt, where the supplier's tax id stands, may be unknown.
@@ -152,7 +153,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 			return
 		}
 		if len(all) < maxNames && (labelled || s.nameLike(name)) && !own.isName(name) {
-			all = append(all, named{name: name, key: Key(name), form: s.inLaw(name), it: it, rule: rule, how: how})
+			all = append(all, named{name: name, key: Key(name), form: s.inLaw(name), person: s.person(name), it: it, rule: rule, how: how})
 		}
 	}
 	s.sellerLabels(add)

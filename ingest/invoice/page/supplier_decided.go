@@ -36,7 +36,7 @@ func (c named) paid(likeliest *named) bool {
 func (c named) rather(likeliest *named) bool {
 	const more = 2
 	again := c.ties[tieAgain] && !likeliest.ties[tieAgain]
-	described := !likeliest.form && phrase(likeliest.name) && !phrase(c.name)
+	described := !likeliest.form && phrase(likeliest.name) && !phrase(c.name) && !likeliest.person // some write all in small letters
 	return c.whole != likeliest.whole && !likeliest.ties[tieLabel] && (c.form || !likeliest.form) &&
 		(again || described || len(c.ties) >= len(likeliest.ties)+more) && sameParty(c.it, likeliest.it)
 }
@@ -55,8 +55,11 @@ func (c named) trader(likeliest *named) bool {
 }
 
 // signed reports whether a person whose name stands right over or below the likeliest, which is none in law, signs the letter: that one
-// says what the person does, "Architektin" below "DI Judith Thalhammer".
+// says what the person does, "Architektin" below "DI Judith Thalhammer". A head in small letters is spelled as its person signs.
 func (c named) signed(likeliest *named) bool {
+	if c.rule == ruleSigned && c.it == likeliest.it {
+		return likeliest.name == strings.ToLower(likeliest.name) && c.name != likeliest.name
+	}
 	return c.ties[tieSigned] && c.ties[tieHead] && !likeliest.ties[tieSigned] && !likeliest.form && c.whole != likeliest.whole &&
 		sameParty(c.it, likeliest.it)
 }
@@ -258,7 +261,7 @@ func (s *sheet) insteadOf(likeliest *named, all []named, buyers map[*item]bool) 
 	footed := s.footed(likeliest, all)
 	return slices.IndexFunc(all, func(o named) bool {
 		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) || o.trader(likeliest) || o.told(likeliest) ||
-			o.signed(likeliest) || s.professed(&o, likeliest) || sold(&o, likeliest, all) || s.overTheID(&o, likeliest, all, buyers) ||
+			o.signed(likeliest) || o.professed(likeliest) || sold(&o, likeliest, all) || s.overTheID(&o, likeliest, all, buyers) ||
 			footed && o.whole != likeliest.whole && s.heads(&o, buyers)
 	})
 }

@@ -142,15 +142,19 @@ Mit freundlichen Grüßen
 Wiesenthal
 `, "Dr. Holger Wiesenthal"},
 	} {
-		_, f, _ := reader.Read(typed.Document(c.letter), Own{})
-		got := ""
-		if f.SupplierName != nil {
-			got = f.SupplierName.Value
-		}
-		if got != c.want {
+		if got := supplierIn(reader, c.letter); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+}
+
+// supplierIn is the supplier's name that is stated of a letter; "" where none is.
+func supplierIn(reader *Reader, letter string) string {
+	_, f, _ := reader.Read(typed.Document(letter), Own{})
+	if f.SupplierName == nil {
+		return ""
+	}
+	return f.SupplierName.Value
 }
 
 // Given letters with a company's trade below its name, and with a bank's name broken over two lines, then neither is a candidate.
@@ -187,6 +191,16 @@ func TestWhoSignsIsStatedInstead(t *testing.T) {
 	}
 	if got := s.insteadOf(&all[0], all, nil); got != 1 {
 		t.Errorf("stated is %d, want the person", got)
+	}
+	all = []named{
+		{name: "di judith thalhammer", whole: "S", it: s.rows[0][0], ties: map[tie]bool{tieSigned: true, tieHead: true}},
+		{name: "DI Judith Thalhammer", whole: "P", it: s.rows[0][0], rule: ruleSigned, ties: map[tie]bool{tieSigned: true, tieHead: true}},
+	}
+	if got := s.insteadOf(&all[0], all, nil); got != 1 {
+		t.Errorf("stated is %d, want the signature's spelling", got)
+	}
+	if all[0].name = "Ing. Judith Thalhammer"; s.insteadOf(&all[0], all, nil) != -1 {
+		t.Error("a head in capitals is spelled as it is signed")
 	}
 }
 

@@ -83,12 +83,13 @@ func TestANameRatherThanThePhraseBelowIt(t *testing.T) {
 		likeliest named
 		want      bool
 	}{
-		"what she is licensed for": {named{name: licence, it: at(2)}, true},
-		"with a legal form":        {named{name: licence, form: true, it: at(2)}, false},
-		"with a seller's label":    {named{name: licence, it: at(2), ties: map[tie]bool{tieLabel: true}}, false},
-		"far below":                {named{name: licence, it: at(6)}, false},
-		"a name with short words":  {named{name: "Kröll von der Au und Co", it: at(2)}, false},
-		"a name of two words":      {named{name: "Ziviltechnikerin Kröll", it: at(2)}, false},
+		"what she is licensed for":  {named{name: licence, it: at(2)}, true},
+		"with a legal form":         {named{name: licence, form: true, it: at(2)}, false},
+		"with a seller's label":     {named{name: licence, it: at(2), ties: map[tie]bool{tieLabel: true}}, false},
+		"far below":                 {named{name: licence, it: at(6)}, false},
+		"a person in small letters": {named{name: "mag. judith thalhammer", person: true, it: at(2)}, false},
+		"a name with short words":   {named{name: "Kröll von der Au und Co", it: at(2)}, false},
+		"a name of two words":       {named{name: "Ziviltechnikerin Kröll", it: at(2)}, false},
 	} {
 		c.likeliest.whole = "OTHER"
 		if got := who.rather(&c.likeliest); got != c.want {
