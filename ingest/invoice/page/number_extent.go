@@ -16,15 +16,15 @@ const (
 
 // parted is a text in words, as a number of several parts is read.
 type parted struct {
-	runes    []rune
-	ends     []int // where each word ends
-	words    []string
-	labelled bool // words with a colon stand before it
+	runes  []rune
+	ends   []int // where each word ends
+	words  []string
+	before string // what stands before it
 }
 
 // partsOf splits what begins at an offset, as far as a number can reach.
 func partsOf(r []rune, from int) parted {
-	p := parted{runes: r, labelled: strings.HasSuffix(strings.TrimRight(string(r[:from]), " "), ":")}
+	p := parted{runes: r, before: strings.TrimSpace(string(r[:from]))}
 	for i := from; i < len(r) && i < from+longestNumber; {
 		end := wordEnd(r, i)
 		p.words, p.ends = append(p.words, string(r[i:end])), append(p.ends, end)
@@ -62,6 +62,16 @@ func (p parted) groups(i, figures int) (n int, whole bool) {
 		}
 	}
 	return n, n > 0 && p.ends[i+n-1] == len(p.runes)
+}
+
+// inThousands reports whether so many groups behind a word are written with it as thousands are: of three figures each.
+func (p parted) inThousands(last, groups int) bool {
+	for i := range groups + 1 {
+		if figures := len(p.word(last + i)); figures != ofGroup && (i > 0 || figures > ofGroup) {
+			return false
+		}
+	}
+	return groups > 0
 }
 
 // joined is where a number ends whose first word ends at an offset: prefixes stand apart from what they belong to, figures in groups, and
@@ -120,7 +130,8 @@ func (v *vocabulary) grouped(p parted, last int, clear bool) int {
 		return n
 	}
 	n, whole = p.groups(last+1, ofGroup)
-	alone := p.labelled && whole && p.ends[last+n] == len(p.runes) // "Rechnung: 118 826"
+	labelled := strings.HasSuffix(p.before, ":") || p.inThousands(last, n) && v.invoiceTitleAlone.MatchString(foldText(p.before))
+	alone := labelled && whole && p.ends[last+n] == len(p.runes) // "Rechnung: 118 826", "Rechnung 118 446"
 	if alone || n > 0 && v.dayFollows(strings.TrimSpace(fold(p.runes[p.ends[last+n]:]))) {
 		return n
 	}

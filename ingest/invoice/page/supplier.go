@@ -117,6 +117,18 @@ func (v *vocabulary) inLaw(name string) bool {
 	return v.legalForm.MatchString(folded) || v.publicBody.MatchString(folded)
 }
 
+// formBehind reports whether the line that begins with a name goes on with its legal form and capital: "Matériaux du Sud — Société par
+// actions simplifiée au capital de 3 240 000 €".
+func (s *sheet) formBehind(name string, it *item) bool {
+	rest, begins := strings.CutPrefix(it.text(), name)
+	if !begins {
+		return false
+	}
+	folded := strings.TrimLeft(foldText(rest), " ,–—-")
+	capital, form := s.capital.FindStringIndex(folded), s.legalForm.FindStringIndex(folded)
+	return capital != nil && form != nil && form[0] == 0 && strings.TrimSpace(folded[form[1]:max(form[1], capital[0])]) == ""
+}
+
 // maxNames bounds the candidates for the supplier's name.
 const maxNames = 200
 
@@ -153,7 +165,8 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 			return
 		}
 		if len(all) < maxNames && (labelled || s.nameLike(name)) && !own.isName(name) {
-			all = append(all, named{name: name, key: Key(name), form: s.inLaw(name), person: s.person(name), it: it, rule: rule, how: how})
+			form := s.inLaw(name) || s.formBehind(name, it)
+			all = append(all, named{name: name, key: Key(name), form: form, person: s.person(name), it: it, rule: rule, how: how})
 		}
 	}
 	s.sellerLabels(add)

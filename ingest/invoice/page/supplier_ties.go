@@ -126,9 +126,8 @@ func (s *sheet) ties(c named, idAt *item) []tie {
 		seen(!s.labelledLeft(c.it), tieReturn)
 	}
 	for _, it := range s.block(c.it) {
-		other := it.row > c.it.row+1 && s.legalForm.MatchString(it.folded) && !strings.Contains(it.key, c.key)
-		if other || s.buyerWord.MatchString(it.folded) {
-			break // another's lines begin
+		if s.beginsAnothers(it, c) || s.buyerWord.MatchString(it.folded) {
+			break
 		}
 		seen(it == idAt || idAt == nil && s.withTaxID(it.folded), tieID)
 		seen(s.withAccount(it.folded), tieAccount)
@@ -147,6 +146,20 @@ func (s *sheet) ties(c named, idAt *item) []tie {
 	seen(s.inHead(c.it), tieHead)
 	return out
 }
+
+// beginsAnothers reports whether a line below a name begins another's: it names a company. Right below a name that may be the rest of it,
+// or tell whose it is, unless it is a name and nothing else.
+func (s *sheet) beginsAnothers(it *item, c named) bool {
+	if it.row == c.it.row || !s.legalForm.MatchString(it.folded) || strings.Contains(it.key, c.key) {
+		return false
+	}
+	text := it.text()
+	alone := c.form && s.firstPart(text) == text && !s.formAlone(it.folded) && !torn(text) && !smallWord.MatchString(text)
+	return alone || it.row > c.it.row+1
+}
+
+// smallWord is a word of a sentence within a name: "Ein Unternehmen der Berger Holding AG".
+var smallWord = regexp.MustCompile(`(?:^| )\p{Ll}{3,} `)
 
 // inHead reports whether an item stands where letterheads do: above the places of an address window, which begins 45 mm from the top of
 // A4, right below what does, or large a little below.

@@ -9,26 +9,29 @@ import (
 // spacedGap is the widest gap between words whose letters are set far apart, in parts of the font size.
 const spacedGap = 1.5
 
-// closeUp makes words of letters that are set far apart, as titles are: "N O T E  N °  8" is NOTE N° 8.
+// closeUp makes words of letters that are set far apart, as titles are: "N O T E  N °  8" is NOTE N° 8. What follows in their size and is
+// set so is closed up, too, whatever signs it has: its number.
 func closeUp(row []Word) []Word {
+	const letters, signs = 4, 4
 	var out []Word
+	size := 0.0 // of letters that were set far apart
 	for i := 0; i < len(row); {
-		n := spacedRun(row[i:])
-		if n == 0 {
-			out = append(out, row[i])
-			i++
+		n, most := spacedRun(row[i:])
+		if most < letters && (n < signs || row[i].Size != size) {
+			out = append(out, row[i:i+max(n, 1)]...)
+			i += max(n, 1)
 			continue
 		}
+		size = row[i].Size
 		out = append(out, spacedWords(row[i:i+n])...)
 		i += n
 	}
 	return out
 }
 
-// spacedRun is how many words of a row begin with, single signs of one size among which four letters follow each other; 0 if none.
-func spacedRun(row []Word) int {
-	const least = 4
-	n, letters, most := 0, 0, 0
+// spacedRun is how many words of a row begin with, single signs of one size, and how many letters among them follow each other at most.
+func spacedRun(row []Word) (n, most int) {
+	letters := 0
 	for n < len(row) && utf8.RuneCountInString(row[n].Text) == 1 && (n == 0 || row[n].Size == row[n-1].Size && gapOf(row, n) < spacedGap) {
 		r, _ := utf8.DecodeRuneInString(row[n].Text)
 		if letters++; !unicode.IsLetter(r) {
@@ -37,10 +40,7 @@ func spacedRun(row []Word) int {
 		most = max(most, letters)
 		n++
 	}
-	if most < least {
-		return 0
-	}
-	return n
+	return n, most
 }
 
 // spacedWords sets a run of single signs in words: most of its gaps part letters, wider ones words.

@@ -22,6 +22,10 @@ func TestLettersSetFarApart(t *testing.T) {
 		}
 		return signs
 	}
+	far := func(signs []sign) []sign {
+		signs[0].gap = 30
+		return signs
+	}
 	for name, c := range map[string]struct {
 		signs []sign
 		want  string
@@ -32,6 +36,7 @@ func TestLettersSetFarApart(t *testing.T) {
 		"a word behind it":            {append(spell("NOTE"), sign{"8841", 7.5}), `["NOTE 8841"]`},
 		"a word that is set as usual": {append([]sign{{"BAU", 0}, {"O", 12}, {"B", 2}, {"E", 2}, {"R", 2}}, sign{"KG", 12}), `["BAU OBER KG"]`},
 		"a column behind it":          {append(spell("NOTE"), sign{"8841", 20}), `["NOTE" "8841"]`},
+		"its number behind a gap":     {append(spell("NOTE"), far(spell("1", "43/26"))...), `["NOTE" "1 43/26"]`},
 		"figures":                     {spell("12345"), `["1 2 3 4 5"]`},
 		"fewer letters than a word's": {[]sign{{"A", 0}, {"4", 2}, {"m", 2}, {"x", 2}, {"2", 2}, {"m", 2}}, `["A 4 m x 2 m"]`},
 	} {
