@@ -266,21 +266,26 @@ func (s *sheet) roleBeyond(it *item) (role, int) {
 }
 
 // wholeSums marks figures in groups that fill their cells as money where the document prints sums of a currency without decimals alone:
-// "1 486 000" beside "1 887 220 Ft".
+// "1 486 000" beside "1 887 220 Ft". Where nobody has coins any more, a short number with decimals is a code or a quantity.
 func (s *sheet) wholeSums() {
-	currency := ""
+	currency, parts := "", false
 	for _, row := range s.rows {
 		for _, it := range row {
 			for _, a := range it.amounts {
 				switch {
 				case a.percent || a.unit:
 				case a.decimals == 2:
-					return
+					if parts = true; a.grouped || a.currency != "" {
+						return
+					}
 				case a.decimals == 0 && a.grouped && a.currency != "" && currency == "":
 					currency = a.currency
 				}
 			}
 		}
+	}
+	if parts && !slices.Contains([]string{"HUF", "ISK", "JPY", "KRW"}, currency) {
+		return
 	}
 	for _, row := range s.rows {
 		for _, it := range row {

@@ -29,7 +29,7 @@ func (s *sheet) sums() []sum {
 				if !a.money() && !(a.grouped && !a.spaced || a.value == 0) || a.percent || a.unit {
 					continue
 				}
-				if insideDate(it, a) {
+				if insideDate(it, a) || exchangeRate.MatchString(it.folded[:a.start]) {
 					continue
 				}
 				last := i == len(it.amounts)-1
@@ -46,6 +46,9 @@ func (s *sheet) sums() []sum {
 	out = s.ownRows(out)
 	return slices.DeleteFunc(out, func(sm sum) bool { return s.ofSection(&sm, out) })
 }
+
+// exchangeRate is what stands before how much of another currency one of a currency is: "1 EUR = 389,14 HUF".
+var exchangeRate = regexp.MustCompile(`\b1(?:[.,]0+)? ?(?:\p{L}{3}|\p{Sc}) ?= ?$`)
 
 // taxesWithin finds sums that are called those with tax, "IVA inclusa 10 %: 206.452,49", and are the tax in another total by the rate
 // beside them.

@@ -107,12 +107,36 @@ func (s *sheet) toldIn(p *passage) (all []ruled) {
 		}
 		return all
 	}
+	if whole := s.toldRates(p); whole.gross != nil {
+		return append(all, whole)
+	}
 	for i := range p.figures {
 		if t := s.toldTriple(p, i); t.gross != nil {
 			all = append(all, t)
 		}
 	}
 	return all
+}
+
+// toldRates is the total of a passage that tells net sum and tax of several rates one after the other, all of which make it up: "10 %:
+// netto 817,27, USt 81,73; 20 %: netto 323,00, USt 64,60". Nothing tells their own sums.
+func (s *sheet) toldRates(p *passage) ruled {
+	const fewest = 2
+	total, rates := int64(0), 0
+	for i := 1; i < len(p.figures); i++ {
+		n, t := &p.figures[i-1], &p.figures[i]
+		if before, _ := p.around(i); t.value > 0 && s.anyTax.MatchString(before) && leads(p.rates, n.value, t.value, 1) {
+			total, rates = total+n.value+t.value, rates+1
+		}
+	}
+	if rates < fewest {
+		return ruled{}
+	}
+	g := s.toldTotal(p, total)
+	if g == nil {
+		return ruled{}
+	}
+	return ruled{gross: g, grossValue: g.value, rule: ratesMakeUp, confidence: 0.92}
 }
 
 // toldTriple is the net sum and the total of the tax that a figure of a passage may be, or what they make up with a charge that no tax

@@ -101,6 +101,9 @@ func (s *sheet) sumsOfRates(net, tax *item) bool {
 				bases = append(bases, a)
 			case money && absFloat(it.x1-tax.x1) < 3 && it.col > 0 && s.anyTax.MatchString(s.rows[r][it.col-1].folded):
 				taxes = append(taxes, a)
+				if label := s.rows[r][it.col-1]; len(label.amounts) == 1 && label.amounts[0].money() { // "860,00 USt", "60,20"
+					bases = append(bases, label.amounts[0])
+				}
 			}
 		}
 		if len(bases) != 1 || len(taxes) != 1 {

@@ -295,7 +295,7 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 		out.confidence = 0.8
 	}
 	for _, other := range grosses {
-		if other.value != g.value && other.role == roleGross && other.weight >= g.weight && !other.column {
+		if other.value != g.value && other.role == roleGross && other.weight >= g.weight && !other.column && !inOther(&other, g) {
 			out.confidence -= 0.12
 			break
 		}
@@ -359,6 +359,20 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 		out.confidence -= 0.15
 	}
 	return out
+}
+
+// inOther reports whether a sum is printed in another currency than a total, as what that is in the country's own.
+func inOther(sm, total *sum) bool {
+	code, from := sm.amount.currency, 0
+	for _, a := range sm.item.amounts {
+		if a.end <= sm.amount.start {
+			from = a.end
+		}
+	}
+	if code == "" {
+		code, _, _ = findCurrency(sm.item.runes[from:sm.amount.start]) // "Total plată în RON: 43,876.24"
+	}
+	return code != "" && total.amount.currency != "" && code != total.amount.currency
 }
 
 // itemOf reports whether a sum that is called a total, "premium with tax" say, is one of the items that another one below adds up.
