@@ -99,7 +99,7 @@ func (s *sheet) daysToPay() (out []dayAt) {
 func (s *sheet) lineBefore(it *item, d date) string {
 	before, _ := partAround(it.folded, d.start, d.end)
 	above := s.above(it)
-	if above == nil || absFloat(above.x0-it.x0) >= 3 || len(before) < d.start {
+	if above == nil || !sameEdge(above, it) || len(before) < d.start {
 		return before
 	}
 	if strings.TrimSpace(before) == "" && s.beforeDate.MatchString(lastWord(above.folded)) {
