@@ -73,6 +73,8 @@ func TestWhateverTheServerDoesEachMailBecomesOneRecord(t *testing.T) {
 		{"breaks off in a header", often(1, "UID FETCH", "HEADER", mailboxtest.Cut)},
 		{"breaks off in a mail", often(2, "UID FETCH", "[]", mailboxtest.Cut)},
 		{"announces a gigabyte", often(2, "UID FETCH", "[]", mailboxtest.Lie)},
+		{"tells of flags before the headers", often(1, "UID FETCH", "HEADER", mailboxtest.Chat)},
+		{"tells of flags before a mail", often(1, "UID FETCH", "[]", mailboxtest.Chat)},
 		{"hangs up at a claim", often(1, "UID STORE", "Reading", mailboxtest.HangUp)},
 		{"hangs up at the mark", often(1, "UID STORE", "+FLAGS.SILENT ($TallyhouseDone", mailboxtest.HangUp)},
 		{"refuses the mark", often(1, "UID STORE", "+FLAGS.SILENT ($TallyhouseDone", mailboxtest.Refuse)},
