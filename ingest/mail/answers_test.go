@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,15 +12,20 @@ import (
 	"net/mail"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	gomail "github.com/emersion/go-message/mail"
 	smtpserver "github.com/emersion/go-smtp"
 	"github.com/prometheus/client_golang/prometheus"
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kgo"
 
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
@@ -299,6 +305,68 @@ func TestPeopleAreToldOfTheirMails(t *testing.T) {
 	}
 	if refused != 1 {
 		t.Errorf("%d refused answers are among the dead letters", refused)
+	}
+}
+
+// Given an outbox whose log ends with the mark of a transaction, then what is owed in it is seen to; and when the broker answers no
+// more while the next answer is on its way, the sender ends within moments when it is told to.
+func TestAnswersComeThroughTransactionsAndEndThoughKafkaIsSilent(t *testing.T) {
+	w := newWorld(t)
+	file := filepath.Join(t.TempDir(), "answers.json")
+	if err := os.WriteFile(file, []byte(`{"smtp": "smtp://127.0.0.1:1?tls=off", "from": "invoices@own.example", "projects": []}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings, err := answer.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owed := func(id string) (key, value []byte) {
+		e := events.Event{Data: &events.Answer{About: events.AboutMail, ProjectID: "P9", Mail: events.AnsweredMail{MessageID: events.Some(id)}},
+			Envelope: events.Envelope{ID: id, TenantID: tenant, Version: 1, Op: events.Upsert, At: time.Now().UTC().Truncate(time.Microsecond)}}
+		value, err := events.Encode(events.Answers, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []byte(e.Key()), value
+	}
+	client, err := kgo.NewClient(append(slices.Clone(w.cluster.Reading), kgo.TransactionalID("t"), kgo.DefaultProduceTopic(string(events.Answers)))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := client.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	key, value := owed("first")
+	if err := client.ProduceSync(t.Context(), &kgo.Record{Key: key, Value: value}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	kafkatest.EndTransaction(t, client, kgo.TryCommit)
+	var frozen *atomic.Bool
+	onceFrozen := *w
+	onceFrozen.cluster, frozen = w.freezing()
+	stop := onceFrozen.teller(settings, time.Now)
+	eventually(t, "it has its outcome", func() error {
+		for _, a := range w.owed("first") {
+			if a.Outcome.Ok {
+				return nil
+			}
+		}
+		return errors.New("it hasn't")
+	})
+
+	// When the broker falls silent
+	key, value = owed("second")
+	if err := w.writer.WriteMessages(t.Context(), kafkago.Message{Topic: string(events.Answers), Key: key, Value: value}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond)
+	frozen.Store(true)
+	time.Sleep(500 * time.Millisecond)
+	began := time.Now()
+	stop()
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 

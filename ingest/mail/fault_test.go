@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,6 +74,8 @@ func TestWhateverTheServerDoesEachMailBecomesOneRecord(t *testing.T) {
 		{"breaks off in a header", often(1, "UID FETCH", "HEADER", mailboxtest.Cut)},
 		{"breaks off in a mail", often(2, "UID FETCH", "[]", mailboxtest.Cut)},
 		{"announces a gigabyte", often(2, "UID FETCH", "[]", mailboxtest.Lie)},
+		{"tells of flags before the headers", often(1, "UID FETCH", "HEADER", mailboxtest.Chat)},
+		{"tells of flags before a mail", often(1, "UID FETCH", "[]", mailboxtest.Chat)},
 		{"hangs up at a claim", often(1, "UID STORE", "Reading", mailboxtest.HangUp)},
 		{"hangs up at the mark", often(1, "UID STORE", "+FLAGS.SILENT ($TallyhouseDone", mailboxtest.HangUp)},
 		{"refuses the mark", often(1, "UID STORE", "+FLAGS.SILENT ($TallyhouseDone", mailboxtest.Refuse)},
@@ -189,6 +192,72 @@ func TestAMailThatBreaksEveryConnectionHoldsNobodyUp(t *testing.T) {
 	w.settled(2)
 	if n := count(in.metrics.lost.WithLabelValues(scripted(t, s).String())); n != maxFetchFailures+1 {
 		t.Errorf("%d connections were lost to it", n)
+	}
+}
+
+// Given a mail whose header can't be fetched, because the connection breaks at it or the server says nothing but its flags, then the
+// mails that are asked for with it come in.
+func TestAMailWithoutAHeaderHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	records := 0
+	for name, fault := range map[string]mailboxtest.Fault{"cut": mailboxtest.Cut, "refused": mailboxtest.Refuse, "chat": mailboxtest.Chat} {
+		t.Run(name, func(t *testing.T) {
+			s := mailboxtest.Start(t)
+			s.Fault = often(1<<30, "UID FETCH 1", "HEADER", fault) // alone or among others
+			for i := range 3 {
+				id := fmt.Sprint(name, i)
+				s.Deliver(string(testMail{to: "quartier@intake.example", id: id, pdfs: [][]byte{invoicePDF(id)}}.raw()))
+			}
+			in := w.intake([]mailbox.Options{scripted(t, s)})
+			records += 2
+			w.settled(records)
+			eventually(t, "they are marked", func() error { return doneOf(s, "", 2) })
+			if n := count(in.metrics.lost.WithLabelValues(scripted(t, s).String())); n != maxFetchFailures+1 {
+				t.Errorf("%d connections were lost to it", n)
+			}
+			if f := s.Flags()[0]; len(f) > 0 {
+				t.Errorf("it has the flags %v", f)
+			}
+			in.end()
+		})
+	}
+}
+
+// Given a server that refuses to put a mail into the folder of done ones, as a full one does, then the others come in and are moved,
+// and the mail is once there is room, as one record.
+func TestAMarkThatIsRefusedHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	s.Move = true
+	var room atomic.Bool
+	s.Fault = func(command string) mailboxtest.Fault {
+		if strings.HasPrefix(command, "UID MOVE 1 ") && !room.Load() {
+			return mailboxtest.Refuse
+		}
+		return mailboxtest.None
+	}
+	o := scripted(t, s)
+	o.DoneFolder = "Done"
+	for i := range 3 {
+		s.Deliver(string(testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw()))
+	}
+	in := w.intake([]mailbox.Options{o}, func(in *Intake) {
+		in.options.Parallel = 1
+		in.timings.deferral, in.timings.refreshLeast, in.timings.refreshMost = time.Second, 500*time.Millisecond, time.Second
+	})
+	eventually(t, "the others are moved", func() error { return doneOf(s, "Done", 2) })
+	if n := len(s.Flags()); n != 1 {
+		t.Errorf("%d mails are left", n)
+	}
+	room.Store(true)
+	eventually(t, "all are moved", func() error { return doneOf(s, "Done", 3) })
+	w.settled(3)
+	if n := count(in.metrics.lost.WithLabelValues(o.String())); n != 0 {
+		t.Errorf("%d connections were lost to it", n)
+	}
+	if err := w.sent().consistent(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -314,6 +383,31 @@ func TestAThrottlingServerIsLeftAlone(t *testing.T) {
 	defer mutex.Unlock()
 	if throttled.IsZero() {
 		t.Error("it did not throttle")
+	}
+}
+
+// Given a broker that answers no more while a record is on its way, when the intake is told to end, then it ends within moments.
+func TestTheIntakeEndsThoughKafkaIsSilent(t *testing.T) {
+	w := newWorld(t)
+	silent, frozen := w.freezing()
+	s := mailboxtest.Start(t)
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	sending := make(chan struct{})
+	in := w.intake([]mailbox.Options{scripted(t, s)}, func(in *Intake) {
+		in.options.Cluster = silent
+		in.observe = func(at step) {
+			if at == stepQueued {
+				frozen.Store(true)
+				close(sending)
+			}
+		}
+	})
+	<-sending
+	time.Sleep(300 * time.Millisecond) // so that the next version is on its way
+	began := time.Now()
+	in.end()
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 

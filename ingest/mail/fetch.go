@@ -3,6 +3,7 @@ package mail
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,15 +25,56 @@ func (s *session) fetchBody(ctx context.Context, m mailbox.Mail) ([]byte, error)
 	case ctx.Err() == nil:
 		s.brokenBy(err, m)
 	}
-	s.metrics.deferred.WithLabelValues(s.name).Set(float64(s.failures.waiting()))
+	s.showDeferred()
 	return raw, err
+}
+
+// fetchHeaders reads what is to be known of mails before their bodies. One at which the connection breaks, or of which the server
+// tells nothing, again and again, is left for later: whose the fault is shows when they are asked for one by one.
+func (s *session) fetchHeaders(ctx context.Context, page []mailbox.UID) ([]mailbox.Mail, error) {
+	page = slices.DeleteFunc(slices.Clone(page), s.untold.deferred)
+	if len(page) == 0 {
+		return nil, nil
+	}
+	if !s.untold.anySuspect(page) {
+		mails, err := s.box.Mails(ctx, page)
+		if err != nil && ctx.Err() == nil {
+			s.untold.suspect(page)
+		}
+		return mails, err
+	}
+	var all []mailbox.Mail
+	for _, uid := range page {
+		mails, err := s.box.Mails(ctx, []mailbox.UID{uid})
+		if err == nil {
+			s.untold.forget(uid)
+			all = append(all, mails...)
+			continue
+		}
+		if ctx.Err() == nil && s.untold.add(uid, s.timings.deferral) {
+			s.log.Warn("the server gave no header of a mail each time it was asked; it is left for later",
+				"uid", uid, "pause", s.timings.deferral, "error", err)
+			s.showDeferred()
+		}
+		return nil, err
+	}
+	return all, nil
+}
+
+// showDeferred counts the mails that are left for later.
+func (s *session) showDeferred() {
+	s.metrics.deferred.WithLabelValues(s.name).Set(float64(s.failures.waiting() + s.untold.waiting() + s.unmarked.waiting()))
 }
 
 // fetchSmall reads the bodies of several mails at once; those that are gone are missing, those that are larger than
 // told nil. After a connection broke at them they are read one by one, so that the guilty one is found.
 func (s *session) fetchSmall(ctx context.Context, mails []mailbox.Mail) (map[mailbox.UID][]byte, error) {
 	bodies := map[mailbox.UID][]byte{}
-	if !s.failures.anySuspect(mails) {
+	uids := make([]mailbox.UID, len(mails))
+	for i, m := range mails {
+		uids[i] = m.UID
+	}
+	if !s.failures.anySuspect(uids) {
 		s.fetching.Lock()
 		defer s.fetching.Unlock()
 		if s.broken {
@@ -41,7 +83,7 @@ func (s *session) fetchSmall(ctx context.Context, mails []mailbox.Mail) (map[mai
 		bodies, err := s.box.Bodies(ctx, mails, smallMail)
 		if err != nil && ctx.Err() == nil {
 			s.broken = true
-			s.failures.suspect(mails)
+			s.failures.suspect(uids)
 		}
 		return bodies, err
 	}
@@ -69,7 +111,7 @@ func (s *session) brokenBy(err error, m mailbox.Mail) {
 
 var errBroken = errors.New("the connection broke while another mail was fetched")
 
-// fetchFailures counts the connections that broke while a mail was fetched.
+// fetchFailures counts how often something failed with a mail, such as the connections that broke while it was fetched.
 type fetchFailures struct {
 	mutex sync.Mutex
 	of    map[mailbox.UID]*fetchFailure
@@ -96,19 +138,19 @@ func (f *fetchFailures) add(uid mailbox.UID, deferral time.Duration) (deferred b
 }
 
 // suspect notes mails of which one broke a connection.
-func (f *fetchFailures) suspect(mails []mailbox.Mail) {
+func (f *fetchFailures) suspect(uids []mailbox.UID) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	for _, m := range mails {
-		f.get(m.UID)
+	for _, uid := range uids {
+		f.get(uid)
 	}
 }
 
-func (f *fetchFailures) anySuspect(mails []mailbox.Mail) bool {
+func (f *fetchFailures) anySuspect(uids []mailbox.UID) bool {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	for _, m := range mails {
-		if f.of[m.UID] != nil {
+	for _, uid := range uids {
+		if f.of[uid] != nil {
 			return true
 		}
 	}

@@ -7,16 +7,19 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/smtp"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
@@ -178,6 +181,35 @@ func (w *world) project(id, address string) {
 		}
 		return err
 	})
+}
+
+// freezing is the world's broker behind connections that lose what is sent once they are told to, as a network does.
+func (w *world) freezing() (kafka.Cluster, *atomic.Bool) {
+	w.t.Helper()
+	c, err := kafka.Connect(kafka.Access{Addrs: w.cluster.Addrs})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(c.Close)
+	frozen := new(atomic.Bool)
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		return freezingConn{conn, frozen}, err
+	}
+	c.Transport.Dial, c.Reading = dial, append(c.Reading, kgo.Dialer(dial))
+	return c, frozen
+}
+
+type freezingConn struct {
+	net.Conn
+	frozen *atomic.Bool
+}
+
+func (c freezingConn) Write(b []byte) (int, error) {
+	if c.frozen.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
 }
 
 func (w *world) contractor(id, name, taxID string) {

@@ -79,14 +79,32 @@ func (s *session) finish(ctx context.Context, m mailbox.Mail, out outcome, began
 		}
 	}
 	if err := s.box.Mark(ctx, out.mark, m.UID); err != nil {
-		return err
+		return s.notMarked(m, err)
 	}
+	s.unmarked.forget(m.UID)
 	s.attempts.set(m.UID, 0) // released, it has as many again
 	s.observe(stepMarked)
 	if !again {
 		s.report(m, out, began)
 	}
 	return s.box.Tidy(ctx, out.mark, m.UID)
+}
+
+// notMarked leaves a mail for later whose mark the server refuses, as it does where the folder of done mails is full: the others come
+// in meanwhile. It comes again, and becomes no second record.
+func (s *session) notMarked(m mailbox.Mail, err error) error {
+	if !mailbox.Refused(err) {
+		return err
+	}
+	pause := s.timings.attempts
+	if s.unmarked.add(m.UID, s.timings.deferral) {
+		pause = s.timings.deferral
+	} else {
+		s.lookAgain(pause)
+	}
+	s.log.Warn("the server refuses to mark a mail, or to move it; it is left for later", "uid", m.UID, "pause", pause, "error", err)
+	s.showDeferred()
+	return nil
 }
 
 var outcomes = map[mailbox.Mark]string{

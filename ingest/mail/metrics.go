@@ -53,9 +53,10 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		lost:      counter("connections_lost_total", "Connections to mailboxes that ended by a fault.", "mailbox"),
 		validity:  counter("uidvalidity_changes_total", "Times that the server gave all mails of a mailbox new UIDs.", "mailbox"),
 		connected: gauge("connected", "1 while a mailbox is watched.", "mailbox"),
-		deferred:  gauge("deferred", "Mails that are left for later because the connection broke each time they were fetched.", "mailbox"),
-		slow:      counter("slow_total", "Times that a mail took so long that others went first, and it was read later.", "mailbox"),
-		reading:   histogram("read_seconds", "Time to read one PDF or e-invoice.", 0.01, 14),
+		deferred: gauge("deferred",
+			"Mails left for later: the connection broke each time they were fetched, or the server refused to mark them.", "mailbox"),
+		slow:    counter("slow_total", "Times that a mail took so long that others went first, and it was read later.", "mailbox"),
+		reading: histogram("read_seconds", "Time to read one PDF or e-invoice.", 0.01, 14),
 		arrival: histogram("arrival_seconds",
 			"Time from a mail's arrival, which is known to the second, to Kafka's acknowledgement of its read record.", 0.25, 14),
 	}

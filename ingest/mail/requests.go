@@ -145,7 +145,12 @@ func (w *watch) heedMail(ctx context.Context, e events.Event, q *events.Request)
 		}
 	}
 	w.noteHeeded(e, q, answer.Outcome, err)
-	return w.sendAll(ctx, events.Requests, []events.Event{answered(e, q, answer)})
+	err = w.sendAll(ctx, events.Requests, []events.Event{answered(e, q, answer)})
+	if errors.Is(err, errUnfit) { // as one with the last version of all: those behind it are heeded
+		w.log.Error("what a person asked for can't be answered", "id", e.ID, "version", e.Version, "error", err)
+		return nil
+	}
+	return err
 }
 
 // insist tries until it works, for as long as requests are tried.

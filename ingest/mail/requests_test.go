@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/mailbox/mailboxtest"
@@ -271,6 +272,30 @@ func TestAReleaseThatCannotBeKeptIsRefused(t *testing.T) {
 	w.settled(1)
 	w.shows("P1|read||mail")
 }
+
+// Given a request to which no answer can be written, as its version is the last of all, then those behind it are heeded.
+func TestARequestThatCannotBeAnsweredHoldsNoOtherUp(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	o := scripted(t, s)
+	o.Senders.Allowed = []string{"b.example"}
+	s.Deliver(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.withSubject("x@evil.example", "stranger"))
+	w.intake([]mailbox.Options{o}, func(in *Intake) { in.timings.addresses = time.Hour })
+	w.shows("P1|quarantined|sender-not-allowed|stranger")
+	q := request(events.RequestRelease, w.told("stranger"))
+	last := q
+	last.ID, last.Version = unrecordedPrefix+"nobody", events.MaxVersion
+	// When it and another one behind it, in the same partition, are asked for
+	for kafkaPartition(last) != kafkaPartition(q) {
+		last.ID += "x"
+	}
+	w.asks(last)
+	w.answered(w.asks(q), events.OutcomeGivenBack)
+	w.settled(1)
+}
+
+// kafkaPartition is where an event is, of the two partitions of a topic.
+func kafkaPartition(e events.Event) int { return kafka.Partition([]byte(e.Key()), 2) }
 
 // Given a worker that looks through its mailbox every five minutes, when a mail is released by the command, then it is
 // read at once.

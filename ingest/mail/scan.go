@@ -86,11 +86,13 @@ func (s *session) scan(ctx context.Context) (bool, error) {
 }
 
 func (s *session) scanPage(ctx context.Context, page []mailbox.UID) error {
-	mails, err := s.box.Mails(ctx, page)
+	mails, err := s.fetchHeaders(ctx, page)
 	if err != nil {
 		return err
 	}
-	mails = slices.DeleteFunc(mails, func(m mailbox.Mail) bool { return s.isBusy(m.UID) || s.failures.deferred(m.UID) || s.foreign(m) })
+	mails = slices.DeleteFunc(mails, func(m mailbox.Mail) bool {
+		return s.isBusy(m.UID) || s.failures.deferred(m.UID) || s.unmarked.deferred(m.UID) || s.foreign(m)
+	})
 	var decisions []decision
 	err = s.retry(ctx, "clickhouse", func() (err error) {
 		decisions, err = s.decide(ctx, s.watch.box, mails)

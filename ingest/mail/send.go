@@ -20,7 +20,9 @@ func (in *Intake) sender() *sender {
 	return &sender{kafka.NewWriter(in.options.Cluster, kafka.WriterOptions{Log: in.options.Log}), in.timings.sending}
 }
 
-func (s *sender) close() { _ = s.writer.Close() } // everything was waited for
+// close waits for nothing: what Kafka has acknowledged was waited for, and what it hasn't is done again. The writer itself would wait for
+// its last attempt, for minutes while no broker answers.
+func (s *sender) close() { go func() { _ = s.writer.Close() }() }
 
 // try sends and returns when Kafka has acknowledged all of it.
 func (s *sender) try(ctx context.Context, messages []kafkago.Message) error {

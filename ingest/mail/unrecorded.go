@@ -66,7 +66,12 @@ func (s *session) tell(ctx context.Context, all []candidate) error {
 			if changed := is && (before.status != r.Status || before.reason != r.Reason.V); (unknown || changed) && !said[id] {
 				said[id] = true
 				envelope := events.Envelope{ID: id, TenantID: tenant, Version: max(now.UnixMicro(), before.version+1), Op: events.Upsert, At: now}
-				changes = append(changes, events.Event{Envelope: envelope, Data: r})
+				e := events.Event{Envelope: envelope, Data: r}
+				if _, err := messageOf(events.Readings, e); err != nil { // the mail is more than what is told of it
+					s.log.Error("what became of a mail can't be told; please report it", "uid", c.mail.UID, "error", err)
+					continue
+				}
+				changes = append(changes, e)
 			}
 		}
 	}

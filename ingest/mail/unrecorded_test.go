@@ -2,9 +2,12 @@ package mail
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/mailbox/mailboxtest"
@@ -89,6 +92,37 @@ func TestTheInboxSaysWhyAMailBecameNoRecord(t *testing.T) {
 	// All three have the same supplier, day and amount.
 	w.shows("P1|duplicate||quarantined", "P1|withoutRecord|no-invoice|no invoice", "P3|duplicate||no project",
 		"P2|withoutRecord|automatic|automatic", "P2|read||read")
+}
+
+// Given a mail of which nothing more can be told, as a reading of it has the last version of all, then it gets its mark, and the mails
+// beside it come in.
+func TestAMailThatCannotBeToldOfHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	raw := string(testMail{to: "nobody@intake.example", id: "m1"}.raw())
+	header, _, _ := strings.Cut(raw, "\r\n\r\n")
+	id := unrecorded(tenant, "", []byte(header+"\r\n\r\n"))
+	w.sendEvent(events.Readings, events.Event{
+		Envelope: events.Envelope{ID: id, TenantID: tenant, Version: events.MaxVersion, Op: events.Upsert, At: time.Now().UTC().Truncate(time.Microsecond)},
+		Data:     &events.Reading{Status: events.ReadingHandled, Mail: events.ReadMail{Mailbox: "m"}},
+	})
+	eventually(t, "the table has it", func() error {
+		known, err := directory{[]*database.Server{w.db}}.told(context.Background(), tenant, []string{""}, []string{id})
+		if err == nil && len(known) == 0 {
+			err = errors.New("it hasn't")
+		}
+		return err
+	})
+	s.Deliver(raw)
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m2", pdfs: [][]byte{invoicePDF("2")}}.raw()))
+	w.intake([]mailbox.Options{scripted(t, s)})
+	w.settled(1)
+	eventually(t, "it has its mark", func() error {
+		if f := s.Flags()[0]; !slices.Contains(f, "$TallyhouseFailed") {
+			return fmt.Errorf("it has %v", f)
+		}
+		return nil
+	})
 }
 
 // Given a mail without a record, when it is decided again and nothing has changed, then nothing is told again.

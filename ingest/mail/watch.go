@@ -21,10 +21,12 @@ type watch struct {
 	name string
 	log  *slog.Logger
 
-	validity  uint32 // UIDVALIDITY of the connection before
-	addresses uint64 // fingerprint of the intake addresses when failed mails were last looked at
-	looked    bool   // whether they were
-	failures  fetchFailures
+	validity  uint32        // UIDVALIDITY of the connection before
+	addresses uint64        // fingerprint of the intake addresses when failed mails were last looked at
+	looked    bool          // whether they were
+	failures  fetchFailures // of bodies
+	untold    fetchFailures // of headers
+	unmarked  fetchFailures // of marks that the server refused
 	attempts  attempts
 	quota     quota
 	letters   quota // answers, of each who gets them
@@ -151,6 +153,8 @@ func (w *watch) session(ctx context.Context) error {
 		w.log.Warn("the server gave all mails new UIDs; those without a mark are read again, and become no second record",
 			"from", w.validity, "to", box.UIDValidity)
 		w.failures.clear()
+		w.untold.clear()
+		w.unmarked.clear()
 		w.attempts.clear()
 		w.quota.clear()
 		w.letters.clear()

@@ -1,6 +1,7 @@
 package deadletters
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/events"
 )
 
@@ -190,6 +192,36 @@ func TestAFullWatchCountsALetterThatItKnowsOnce(t *testing.T) {
 	s.expect(2)
 	s.send(refused("demo/C3", 102, `{"version":1}`))
 	s.expect(3)
+}
+
+// Given a watch whose database doesn't answer, when it is told to end, then it ends.
+func TestAWatchEndsThoughClickHouseIsSilent(t *testing.T) {
+	s := watching(t)
+	s.send(refused("demo/C1", 100, `{"version":1}`))
+	silent := &silentDatabase{asked: make(chan struct{}), answer: make(chan struct{})}
+	s.watch.Tables = Tables{silent}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.watch.Run(ctx) }()
+	<-silent.asked
+	stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("it doesn't end")
+	}
+	close(silent.answer)
+}
+
+type silentDatabase struct{ asked, answer chan struct{} }
+
+func (d *silentDatabase) Rows(context.Context, database.Query, func(func(...any) error) error) error {
+	close(d.asked)
+	<-d.answer
+	return nil
 }
 
 // Of a topic of dead letters that was made anew only the letters that are in it now are counted.

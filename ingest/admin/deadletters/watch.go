@@ -52,13 +52,21 @@ type depth struct {
 	oldest  time.Time
 }
 
-// Run watches until the context ends. While Kafka or ClickHouse is away the figures stay as they were.
+// Run watches until the context ends. While Kafka or ClickHouse is away the figures stay as they were. It doesn't wait for an answer of
+// theirs then: a question to ClickHouse isn't cancelled, and nothing hangs on it.
 func (w *Watch) Run(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	failing := false
+	looked := make(chan error, 1)
 	for {
-		err := w.look(ctx)
+		go func() { looked <- w.look(ctx) }()
+		var err error
+		select {
+		case err = <-looked:
+		case <-ctx.Done():
+			return nil
+		}
 		if err != nil && ctx.Err() == nil && !failing {
 			w.Log.Warn("dead letters can't be counted", "error", err)
 		}

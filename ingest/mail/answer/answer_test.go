@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/emersion/go-message/mail"
 	"github.com/emersion/go-smtp"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/mail/answer/smtptest"
@@ -21,6 +23,25 @@ import (
 const someSettings = `{"smtp": "smtp://127.0.0.1:1025?tls=off", "from": "Tallyhouse <invoices@own.example>", "desk": "https://desk.example/",
 	"projects": [{"tenant": "demo", "project": "P1", "responsible": "U1", "language": "de", "receipt": true, "failure": true, "duplicate": true,
 	"senders": true, "digest": "07:00"}, {"tenant": "demo", "project": "P2", "language": "en", "receipt": true, "senders": true}]}`
+
+// Given an answer whose outcome can't be written, because its version is the last of all, then it isn't owed: it would be sent for ever.
+func TestAnAnswerThatCanHaveNoOutcomeIsNotOwed(t *testing.T) {
+	s := &Sender{options: Options{Log: slog.New(slog.DiscardHandler)}}
+	p := &partition{done: map[string]time.Time{}, open: map[string]*owed{}}
+	for version, want := range map[int64]int{events.MaxVersion: 0, events.MaxVersion - 1: 1} {
+		e := events.Event{Data: &events.Answer{About: events.AboutMail, ProjectID: "P1"},
+			Envelope: events.Envelope{ID: "a", TenantID: "demo", Version: version, Op: events.Upsert, At: time.Now().UTC().Truncate(time.Microsecond)}}
+		value, err := events.Encode(events.Answers, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(p.open)
+		s.take(p, &kgo.Record{Key: []byte(e.Key()), Value: value})
+		if len(p.open) != want {
+			t.Errorf("version %d: %d are owed", version, len(p.open))
+		}
+	}
+}
 
 // What is wrong with settings is said, all at once, and never by a password.
 func TestSettingsSayWhatIsWrong(t *testing.T) {

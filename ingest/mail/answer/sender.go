@@ -110,7 +110,7 @@ func New(o Options) (*Sender, error) {
 // Run sends until the context ends.
 func (s *Sender) Run(ctx context.Context) error {
 	s.writer = kafka.NewWriter(s.options.Cluster, kafka.WriterOptions{Log: s.options.Log})
-	defer s.writer.Close()
+	defer func() { go func() { _ = s.writer.Close() }() }() // it waits for its last attempt, which nobody does any more
 	s.connected()
 	pauses := retry.WithCappedDuration(s.timings.awayMost, retry.NewExponential(s.timings.awayFirst))
 	_ = retry.Do(ctx, pauses, func(ctx context.Context) error {
@@ -126,22 +126,23 @@ func (s *Sender) Run(ctx context.Context) error {
 
 // follow takes part in the group until something fails.
 func (s *Sender) follow(ctx context.Context) error {
-	s.partitions = map[int32]*partition{}
+	mine := map[int32]*partition{}
+	s.partitions = mine
 	defer func() { s.partitions = nil; s.measure() }()
 	forget := func(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
 		for _, number := range gone[string(events.Answers)] {
-			delete(s.partitions, number)
+			delete(mine, number)
 		}
 	}
 	client, err := kgo.NewClient(append(slices.Clone(s.options.Cluster.Reading), kgo.ConsumerGroup(s.options.Group),
 		kgo.ConsumeTopics(string(events.Answers)), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.DisableAutoCommit(),
-		kgo.MaxDecompressBatchBytes(kafkalog.UnpackedBytes),
+		kgo.MaxDecompressBatchBytes(kafkalog.UnpackedBytes), kgo.KeepControlRecords(), // a log may end with one
 		kgo.BlockRebalanceOnPoll(), kgo.RebalanceTimeout(5*time.Minute), kgo.OnPartitionsRevoked(forget), kgo.OnPartitionsLost(forget),
 		kgo.AdjustFetchOffsetsFn(sinceLong))...)
 	if err != nil {
 		return fmt.Errorf("follow the answers: connect to Kafka: %w", err)
 	}
-	defer client.CloseAllowingRebalance()
+	defer leave(client)
 	for {
 		if err := s.poll(ctx, client); err != nil {
 			return err
@@ -155,6 +156,22 @@ func (s *Sender) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// leaving is how long the group is waited for when it is left: others wait for the session's end then.
+const leaving = 3 * time.Second
+
+// leave ends a client, and waits for that as long as Kafka answers.
+func leave(client *kgo.Client) {
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		client.CloseAllowingRebalance()
+	}()
+	select {
+	case <-left:
+	case <-time.After(leaving):
 	}
 }
 
@@ -200,7 +217,13 @@ func (s *Sender) poll(ctx context.Context, client *kgo.Client) error {
 
 // take notes one message.
 func (s *Sender) take(p *partition, r *kgo.Record) {
+	if r.Attrs.IsControl() {
+		return
+	}
 	e, err := events.Decode(events.Answers, r.Key, r.Value)
+	if err == nil && e.Version == events.MaxVersion {
+		err = errors.New("its version is the last of all, so that what becomes of it can't be written") // it would be sent again and again
+	}
 	if err != nil {
 		s.options.Log.Error("a message of the answers breaks the rules and is passed over",
 			"partition", r.Partition, "offset", r.Offset, "error", err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,6 +186,42 @@ func TestWhatNobodyAskedForIsNotTaken(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "bytes where it was asked for") {
 			t.Errorf("%s: %v", of, err)
 		}
+	}
+}
+
+// Given a server that tells of flags which others change before it answers, then a mail's header and body are those of the answer;
+// and one that answers nothing else is not taken for one whose mail is empty.
+func TestFlagsThatAreToldMeanwhileAreNoAnswer(t *testing.T) {
+	s := mailboxtest.Start(t)
+	s.Deliver("Subject: 1\r\n\r\nx")
+	s.Deliver("Subject: 2\r\n\r\ny")
+	var chats atomic.Int32
+	s.Fault = func(command string) mailboxtest.Fault {
+		if strings.HasPrefix(command, "UID FETCH") && chats.Add(-1) >= 0 {
+			return mailboxtest.Chat
+		}
+		return mailboxtest.None
+	}
+	box, err := open(t, s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	chats.Store(1)
+	mails, err := box.Mails(t.Context(), []mailbox.UID{1, 2})
+	if err != nil || len(mails) != 2 || string(mails[0].Header) != "Subject: 1\r\n\r\n" || mails[1].Size != 15 {
+		t.Fatalf("got %+v, %v", mails, err)
+	}
+	chats.Store(1)
+	bodies, err := box.Bodies(t.Context(), mails, 100)
+	if err != nil || len(bodies) != 2 || string(bodies[2]) != "Subject: 2\r\n\r\ny" {
+		t.Errorf("got %v, %v", bodies, err)
+	}
+	chats.Store(100)
+	if mails, err := box.Mails(t.Context(), []mailbox.UID{1}); err == nil {
+		t.Errorf("got %+v", mails)
+	}
+	if body, err := box.Body(t.Context(), mails[0], 100); err == nil || errors.Is(err, mailbox.ErrGone) {
+		t.Errorf("got %q, %v", body, err)
 	}
 }
 

@@ -45,21 +45,44 @@ func (s *Session) Mails(ctx context.Context, uids []UID) ([]Mail, error) {
 		UID: true, Flags: true, RFC822Size: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{header},
 	}
 	var all []Mail
-	err := s.do(ctx, "fetch headers", s.options.Timeout+time.Duration(len(uids))*time.Second, func() error {
-		return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
-			mail, err := s.readMail(m)
-			if err == nil && slices.Contains(uids, mail.UID) {
-				all = append(all, mail)
-			}
-			return err
+	err := s.untilWhole(uids, func(uids []UID) (bare []UID, err error) {
+		err = s.do(ctx, "fetch headers", s.options.Timeout+time.Duration(len(uids))*time.Second, func() error {
+			return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
+				mail, whole, err := s.readMail(m)
+				switch {
+				case err != nil || !slices.Contains(uids, mail.UID):
+				case whole:
+					all = append(all, mail)
+				default:
+					bare = append(bare, mail.UID)
+				}
+				return err
+			})
 		})
+		return bare, err
 	})
 	slices.SortFunc(all, func(a, b Mail) int { return int(int64(a.UID) - int64(b.UID)) })
 	return all, err
 }
 
-func (s *Session) readMail(m *imapclient.FetchMessageData) (Mail, error) {
-	var mail Mail
+// mostAsked is how often a server is asked for what it tells of a mail without it.
+const mostAsked = 3
+
+// untilWhole fetches mails, and again those of which something else was told: a server tells of flags that others change whenever
+// it likes, and the client takes what comes first for the answer.
+func (s *Session) untilWhole(uids []UID, fetch func([]UID) (bare []UID, err error)) error {
+	for range mostAsked {
+		bare, err := fetch(uids)
+		if err != nil || len(bare) == 0 {
+			return err
+		}
+		uids = bare
+	}
+	return fmt.Errorf("the server leaves out of its answers what it is asked for, first of mail %d", uids[0])
+}
+
+// readMail reads what is told of a mail; whole says that its header is.
+func (s *Session) readMail(m *imapclient.FetchMessageData) (mail Mail, whole bool, err error) {
 	for item := m.Next(); item != nil; item = m.Next() {
 		switch item := item.(type) {
 		case imapclient.FetchItemDataUID:
@@ -71,14 +94,13 @@ func (s *Session) readMail(m *imapclient.FetchMessageData) (Mail, error) {
 		case imapclient.FetchItemDataInternalDate:
 			mail.Arrived = item.Time.UTC()
 		case imapclient.FetchItemDataBodySection:
-			header, err := s.literal(item.Literal, headerBytes)
-			if err != nil {
-				return mail, err
+			if mail.Header, err = s.literal(item.Literal, headerBytes); err != nil {
+				return mail, false, err
 			}
-			mail.Header = header
+			whole = true
 		}
 	}
-	return mail, nil
+	return mail, whole, nil
 }
 
 // slowest is the least speed at which a server must send a mail, in bytes per second.
@@ -125,14 +147,21 @@ func (s *Session) bodies(ctx context.Context, mails []Mail, size, limit int64) (
 	whole := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: limit + 1}}
 	options := &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{whole}}
 	found := map[UID][]byte{}
-	err := s.do(ctx, "fetch mails", s.options.Timeout+time.Duration(size/slowest)*time.Second, func() error {
-		return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
-			uid, body, err := s.readBody(m, whole, limit+1)
-			if err == nil && body != nil && slices.Contains(uids, uid) {
-				found[uid] = body
-			}
-			return err
+	err := s.untilWhole(uids, func(uids []UID) (bare []UID, err error) {
+		err = s.do(ctx, "fetch mails", s.options.Timeout+time.Duration(size/slowest)*time.Second, func() error {
+			return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
+				uid, body, err := s.readBody(m, whole, limit+1)
+				switch {
+				case err != nil || !slices.Contains(uids, uid):
+				case body != nil:
+					found[uid] = body
+				default:
+					bare = append(bare, uid)
+				}
+				return err
+			})
 		})
+		return bare, err
 	})
 	if err != nil {
 		return nil, err

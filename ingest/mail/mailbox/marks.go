@@ -129,7 +129,7 @@ func (s *Session) List(ctx context.Context, from UID, each func(Listed)) error {
 	limit := s.options.Timeout + time.Minute + time.Duration(s.mails.Load())*time.Millisecond
 	return s.do(ctx, "list", limit, func() error {
 		return s.fetch(s.client.Fetch(above, &imap.FetchOptions{UID: true, Flags: true}), func(m *imapclient.FetchMessageData) error {
-			mail, err := s.readMail(m)
+			mail, _, err := s.readMail(m)
 			if err == nil && mail.UID >= from { // a range to the end always has the last mail in it
 				each(Listed{mail.UID, mail.State})
 			}
@@ -182,7 +182,7 @@ func (s *Session) Claim(ctx context.Context, uid UID, tried int, overrule bool) 
 	err := s.do(ctx, "claim", s.options.Timeout, func() error {
 		store := &imap.StoreFlags{Op: imap.StoreFlagsAdd, Flags: flags}
 		return s.fetch(s.client.Store(imap.UIDSetNum(uid), store, nil), func(m *imapclient.FetchMessageData) error {
-			mail, err := s.readMail(m)
+			mail, _, err := s.readMail(m)
 			state, found = mail.State, true
 			return err
 		})

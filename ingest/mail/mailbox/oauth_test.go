@@ -369,6 +369,25 @@ func TestWrongOAuthParametersAreRefused(t *testing.T) {
 	}
 }
 
+// One command that is refused is no reason to leave a server, unless it wants to be left alone; a quota is about what was to be stored.
+func TestRefusalsOfOneCommandAreTold(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{fmt.Errorf("move: %w", &imap.Error{Type: imap.StatusResponseTypeNo, Text: "not now"}), true},
+		{&imap.Error{Type: imap.StatusResponseTypeNo, Code: imap.ResponseCodeOverQuota, Text: "the folder is full"}, true},
+		{&imap.Error{Type: imap.StatusResponseTypeNo, Code: imap.ResponseCodeLimit, Text: "later"}, false},
+		{&imap.Error{Type: imap.StatusResponseTypeBad, Text: "what?"}, false},
+		{&imap.Error{Type: imap.StatusResponseTypeBye, Text: "good bye"}, false},
+		{errors.New("the connection broke"), false},
+	} {
+		if got := mailbox.Refused(c.err); got != c.want {
+			t.Errorf("%v: %t", c.err, got)
+		}
+	}
+}
+
 // Servers that want to be left alone say so in many ways.
 func TestThrottlingIsRecognized(t *testing.T) {
 	no := func(code imap.ResponseCode, text string) error {

@@ -52,7 +52,7 @@ var ErrRefused = errors.New("see the mailbox's URL and rights")
 var ErrLogin = fmt.Errorf("the login is refused: %w", ErrRefused)
 
 // Session is a connection with the mailbox selected. Its methods may be called concurrently; commands go one after the
-// other. After any error it is of no use: close it.
+// other. After any error that isn't Refused it is of no use: close it.
 type Session struct {
 	// UIDValidity changes when the server gives its mails new UIDs.
 	UIDValidity uint32

@@ -53,6 +53,17 @@ func Throttled(err error) (time.Duration, bool) {
 	return 0, false
 }
 
+// Refused reports whether a server refused one command alone: the connection is of use, and it doesn't want to be left alone. What it
+// says of its quota is about what was to be stored.
+func Refused(err error) bool {
+	answer := (*imap.Error)(nil)
+	if !errors.As(err, &answer) || answer.Type != imap.StatusResponseTypeNo {
+		return false
+	}
+	_, throttled := Throttled(err)
+	return !throttled || answer.Code == imap.ResponseCodeOverQuota
+}
+
 // retryAfter is what an HTTP server says in an answer (RFC 9110, 10.2.3).
 func retryAfter(r *http.Response, now time.Time) (time.Duration, bool) {
 	if r == nil || r.StatusCode != http.StatusTooManyRequests && r.StatusCode != http.StatusServiceUnavailable {

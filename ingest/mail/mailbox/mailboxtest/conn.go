@@ -289,8 +289,10 @@ func (c *conn) fetch(rest string, fault Fault) bool {
 	}
 	open := true
 	c.each(rest, func(sequence int, m *Mail) {
-		if !strings.Contains(rest, "BODY") {
+		if !strings.Contains(rest, "BODY") || fault == Chat {
 			c.say("* %d FETCH (UID %d FLAGS (%s))", sequence, m.UID, strings.Join(m.flags, " "))
+		}
+		if !strings.Contains(rest, "BODY") {
 			return
 		}
 		section, body := "BODY[]<0>", m.Raw
