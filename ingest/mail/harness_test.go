@@ -200,6 +200,21 @@ func (w *world) freezing() (kafka.Cluster, *atomic.Bool) {
 	return c, frozen
 }
 
+// endsSoon ends something, and says so when that hangs.
+func endsSoon(t *testing.T, end func()) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		end()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Error("it doesn't end")
+	}
+}
+
 type freezingConn struct {
 	net.Conn
 	frozen *atomic.Bool

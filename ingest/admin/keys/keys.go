@@ -13,6 +13,7 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/sethvargo/go-retry"
 
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/schemas/events"
@@ -88,19 +89,34 @@ func send(ctx context.Context, c kafka.Cluster, e events.Event) error {
 // ErrNotFound says that a tenant has no key of this id.
 var ErrNotFound = errors.New("no such key; `tallyhouse keys list` shows them")
 
-// Revoke ends a key at once and for good. One that is revoked already stays as it is.
-func Revoke(ctx context.Context, s Sources, tenant, id string) (Known, error) {
-	k, err := s.find(ctx, tenant, id)
+// errNotRevoked says that a revocation was sent and is not what counts.
+var errNotRevoked = errors.New("it was sent, and the key's newest state still isn't revoked: somebody else writes it at this moment, " +
+	"or in a transaction that is open; revoke it again until this says that it is revoked")
+
+const (
+	firstLook   = 50 * time.Millisecond
+	longestLook = time.Second
+	// mostRevoked is how often a revocation is sent.
+	mostRevoked = 8
+)
+
+// Revoke ends a key at once and for good. One that is revoked already stays as it is. Of two equal versions the first counts, so
+// it returns only when what counts is revoked: somebody may have written the version that a revocation took.
+func Revoke(ctx context.Context, s Sources, tenant, id string) (k Known, err error) {
+	pauses := retry.WithMaxRetries(mostRevoked, retry.WithCappedDuration(longestLook, retry.NewExponential(firstLook)))
+	err = retry.Do(ctx, pauses, func(ctx context.Context) (err error) {
+		if k, err = s.find(ctx, tenant, id); err != nil || k.RevokedAt.Ok {
+			return err
+		}
+		now := time.Now().UTC().Truncate(time.Microsecond)
+		revoked := k.Key
+		revoked.RevokedAt = events.Some(now)
+		if err := send(ctx, s.Kafka, event(tenant, id, k.Version+1, now, &revoked)); err != nil {
+			return err
+		}
+		return retry.RetryableError(errNotRevoked)
+	})
 	if err != nil {
-		return Known{}, fmt.Errorf("revoke key %s: %w", id, err)
-	}
-	if k.RevokedAt.Ok {
-		return k, nil
-	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
-	k.Version++
-	k.RevokedAt = events.Some(now)
-	if err := send(ctx, s.Kafka, event(tenant, id, k.Version, now, &k.Key)); err != nil {
 		return Known{}, fmt.Errorf("revoke key %s: %w", id, err)
 	}
 	return k, nil

@@ -6,13 +6,16 @@ import (
 	"encoding/hex"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/admin/keys"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
@@ -228,5 +231,56 @@ func TestRevokeEndsAKeyForAll(t *testing.T) {
 		if _, err := keys.Revoke(ctx, sources, "demo", id); !errors.Is(err, keys.ErrNotFound) {
 			t.Errorf("key %s: %v", id, err)
 		}
+	}
+}
+
+// Given a key of which somebody writes the next version at the same moment, before the revocation, so that theirs counts, when it is
+// revoked, then what counts in the end is revoked, with what they wrote.
+func TestARevocationIsNotLostToAnother(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	_, e := create(t, c, request)
+	// Their version stands in the log, and shows when its transaction is committed.
+	theirs := event(e.ID, 2, func(k *events.Key) { k.OwnerUserID = "U2" })
+	value, err := events.Encode(events.Keys, theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kgo.NewClient(append(slices.Clone(c.Reading), kgo.TransactionalID("t"), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := client.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	key := []byte(theirs.Key())
+	record := &kgo.Record{Topic: string(events.Keys), Key: key, Value: value, Partition: int32(kafka.Partition(key, 2))}
+	if err := client.ProduceSync(t.Context(), record).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	committed := make(chan struct{})
+	go func() {
+		defer close(committed)
+		time.Sleep(300 * time.Millisecond)
+		kafkatest.EndTransaction(t, client, kgo.TryCommit)
+	}()
+	k, err := keys.Revoke(t.Context(), keys.Sources{Kafka: c}, "demo", e.ID)
+	<-committed
+	if err != nil || !k.RevokedAt.Ok || k.Version != 3 || k.OwnerUserID != "U2" {
+		t.Errorf("%+v, %v", k, err)
+	}
+	all, err := keys.List(t.Context(), keys.Sources{Kafka: c}, "demo")
+	if err != nil || len(all) != 1 || !all[0].RevokedAt.Ok || all[0].Version != 3 {
+		t.Errorf("the key is %+v, %v", all, err)
+	}
+}
+
+// Given a key of whose versions the log keeps one that isn't the greatest, when it is revoked, then the greatest is.
+func TestARevocationGoesOverWhatTheTableHas(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	_, e := create(t, c, request)
+	sources := keys.Sources{Kafka: c, Shards: []*database.Server{stored(t, event(e.ID, 9, func(*events.Key) {}))}}
+	if k, err := keys.Revoke(t.Context(), sources, "demo", e.ID); err != nil || k.Version != 10 || !k.RevokedAt.Ok {
+		t.Errorf("%+v, %v", k, err)
 	}
 }

@@ -51,14 +51,16 @@ func List(ctx context.Context, s Sources, tenant string) ([]Known, error) {
 	return all, nil
 }
 
-// find needs the database for a key alone that the log doesn't have: a key can be revoked while the database is away.
+// find needs the database for a key alone that the log doesn't have: a key can be revoked while the database is away. Of one that
+// seems to need nothing any more it is asked as well: the log may keep an older version than the greatest.
 func (s Sources) find(ctx context.Context, tenant, id string) (Known, error) {
 	newest, err := s.log(ctx, tenant)
 	if err != nil {
 		return Known{}, err
 	}
-	if _, ok := newest[id]; !ok {
-		if err := s.tables(ctx, tenant, newest); err != nil {
+	k, inLog := newest[id]
+	if !inLog || k.deleted || k.RevokedAt.Ok {
+		if err := s.tables(ctx, tenant, newest); err != nil && !inLog {
 			return Known{}, fmt.Errorf("it is not in Kafka's log, and %w", err)
 		}
 	}
