@@ -175,21 +175,27 @@ func (v *vocabulary) sentenceBegin(folded string) int {
 	}
 }
 
+// beginsWithFigure reports whether a figure follows, as behind the sign of a currency or a section.
+func beginsWithFigure(s string) bool {
+	s = strings.TrimPrefix(s, " ")
+	return s != "" && s[0] >= '0' && s[0] <= '9'
+}
+
 // sentenceEnd is where the first sentence of a text ends: before a semicolon or a mark between parts of a line, or at a full stop behind a
-// word that is no abbreviation, behind the rest of a verb as in "buchen wir am 2.3. ab", or behind a bracket. Marks in a run hide the
-// digits of an account.
+// word that is no abbreviation, behind the rest of a verb as in "buchen wir am 2.3. ab", or behind a bracket or "VOB/B". Marks in a run
+// hide the digits of an account.
 func (v *vocabulary) sentenceEnd(folded string) int {
 	folded = v.unabbreviated(folded)
 	const shortestWord = 4
 	letters := 0
 	for i := range len(folded) {
 		switch c := folded[i]; {
-		case c == '~' && (i > 0 && folded[i-1] == '~' || i+1 < len(folded) && folded[i+1] == '~'):
+		case c == '~' && (i > 0 && folded[i-1] == '~' || i+1 < len(folded) && folded[i+1] == '~'), c == '~' && beginsWithFigure(folded[i+1:]):
 			letters = 0
 		case c == ';' || c == '|' || c == '~': // "·" and "•" are folded so
 			return i
 		case c == '.' && (i+1 == len(folded) || folded[i+1] == ' ') && (letters >= shortestWord || i > 0 && folded[i-1] == ')' ||
-			v.verbEnd.MatchString(folded[:i])):
+			i > 1 && folded[i-2] == '/' || v.verbEnd.MatchString(folded[:i])):
 			return i
 		case c >= 'a' && c <= 'z':
 			letters++

@@ -29,7 +29,7 @@ func (s *sheet) idAndName(own Own, buyers map[*item]bool) (taxID *fields.Text, i
 	likeliest := s.supplierNamed(own, windowed, nil) // which finds out, too, what stands below the sender's line
 	taxID, idAt = s.taxID(own, buyers, windowed, likeliest)
 	name = s.supplier(own, buyers, idAt)
-	if certain(name) && !certain(taxID) {
+	if certain(name) && (!certain(taxID) || s.inAnothersLine(idAt, Key(name.Value))) {
 		known := &named{name: name.Value, key: Key(name.Value), score: name.Evidence.Confidence}
 		known.form = s.legalForm.MatchString(foldText(name.Value))
 		if again, at := s.taxID(own, buyers, windowed, known); certain(again) {
@@ -90,7 +90,7 @@ func (s *sheet) taxID(own Own, buyers, windowed map[*item]bool, supplier *named)
 	}
 	best = s.rather(all, best)
 	if sure {
-		best = s.underName(all, best, key)
+		best = s.inLine(all, s.underName(all, best, key), key)
 	}
 	score := all[best].score
 	if low := s.lowest(all, best); low >= 0 {

@@ -1,6 +1,9 @@
 package page
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Which of several tax ids is the supplier's.
 
@@ -55,6 +58,19 @@ func (s *sheet) underName(all []identified, best int, key string) int {
 	if all[best].ours || all[best].behalf || inBlock || his(all[best]) {
 		return best
 	}
+	return theOne(all, best, his)
+}
+
+// inLine is the one id in lines that begin with the supplier's name, where the best one's line begins with another company.
+func (s *sheet) inLine(all []identified, best int, key string) int {
+	if !s.inAnothersLine(all[best].it, key) {
+		return best
+	}
+	return theOne(all, best, func(c identified) bool { return strings.HasPrefix(c.it.key, key) })
+}
+
+// theOne is the one id that is his, not the buyer's, and no number of a register; the best one where there are others or none.
+func theOne(all []identified, best int, his func(identified) bool) int {
 	found := -1
 	for i, c := range all {
 		if c.score <= ofBuyer || c.kind == businessNumber || !his(c) {
@@ -69,6 +85,11 @@ func (s *sheet) underName(all []identified, best int, key string) int {
 		return best
 	}
 	return found
+}
+
+// inAnothersLine reports whether a line begins with another company than the supplier.
+func (s *sheet) inAnothersLine(it *item, key string) bool {
+	return s.legalForm.MatchString(foldText(s.firstPart(it.text()))) && !it.names(key)
 }
 
 // nearScore is how much less another id may score to be as likely.
