@@ -80,15 +80,17 @@ func phrase(name string) bool {
 const fromImprint = 0.9
 
 // imprinted reports whether a company's line below the sums holds its tax id and its account or register's entry, or its block the only tax
-// id of all, while nothing but its place ties the likeliest name to the issuer: a mark or trade name, a site's address, or whom the letter
-// is for.
+// id of all, while nothing but its place ties the likeliest name to the issuer, a mark or trade name, a site's address, or whom the letter
+// is for, or that is what a branch is called by its town.
 func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
 	told := c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
 	inLine := strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded) && s.belowSums(c.it)
-	if !told || !inLine && !(s.onlyIDIn(s.block(c.it)) && s.bareAddress(likeliest.it)) || buyers[c.it] || s.saysSelfBilled() {
+	branch := !likeliest.form && s.branch.MatchString(foldText(likeliest.name))
+	inBlock := s.onlyIDIn(s.block(c.it)) && (branch || s.bareAddress(likeliest.it))
+	if !told || !inLine && !inBlock || buyers[c.it] || s.saysSelfBilled() {
 		return false
 	}
-	return c.whole != likeliest.whole && likeliest.onlyPlaced()
+	return c.whole != likeliest.whole && (branch || likeliest.onlyPlaced())
 }
 
 // onlyPlaced reports whether nothing but its place, or that it is printed again, ties a name to the issuer.

@@ -66,7 +66,7 @@ type vocabulary struct {
 	fromWhom, toWhom                                                         *words.Pattern
 	buyerPhrase, yours, sellers                                              *words.Pattern
 	contact, contactLine, attention, onBehalf                                *words.Pattern
-	legalForm, publicBody, closing, ownHand                                  *words.Pattern
+	legalForm, publicBody, branch, closing, ownHand                          *words.Pattern
 	street, postalCity, townLine                                             *words.Pattern
 	nameLabel, blockLabel                                                    *words.Pattern
 	accountHolderLabel, accountHolderWord, bank                              *words.Pattern
@@ -366,6 +366,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	// What is a word of other languages, as SIA, is a legal form beside a name in quotation marks, which are folded to "~", too.
 	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])|^<=legal form first> [a-z]|[a-z],? <=legal form first>$|` +
 		`(?:^|[ ,(])<=legal form beside a quoted name> ?["~']|["~'],? ?<=legal form beside a quoted name>(?:$|[ ,.)])`)
+	v.branch = w.Compile(`^<branch> [a-z]`)
 	v.publicBody = w.Compile(`^<public body> [a-z]|[a-z] <ending of a public body>$`)
 	v.closing = w.Compile(`^<closing>\W*$`)
 	v.ownHand = w.Compile(`[ ,]+<own hand>\W*$`)
