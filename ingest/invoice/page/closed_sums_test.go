@@ -65,6 +65,34 @@ Megnevezés         Nettó érték     ÁFA 27%       Bruttó érték
 Vezérlés             1 486 000     401 220          1 887 220
 Összesen             1 486 000     401 220          1 887 220
 Fizetendő végösszeg: 1 887 220 Ft`, "148600000 | 40122000 | 188722000"},
+		"the same beside a code with decimals": {`
+Megnevezés          VTSZ     Nettó érték     ÁFA 27%       Bruttó érték
+Statika             71.12      1 486 000     401 220          1 887 220
+Összesen                       1 486 000     401 220          1 887 220
+Fizetendő végösszeg: 1 887 220 Ft`, "148600000 | 40122000 | 188722000"},
+		"a code beside sums in a currency with coins": {`
+Práce              41.20      1 486 000     312 060          1 798 060
+Celkem                        1 486 000     312 060          1 798 060
+Celkem k úhradě: 1 798 060 Kč`, "- | - | 179806000"},
+		"rows of rates with their bases beside the word of tax": {`
+Warenwert 7 %                       860,00 USt        60,20
+Warenwert 19 %                    1.334,00 USt       253,46
+Summen                            2.194,00           313,66
+Endbetrag EUR                                      2.507,66`, "219400 | 31366 | 250766"},
+		"no tax, and a rate of exchange": {`
+Munkadíj                                                     7 450,00
+Fordított adózás / Reverse charge
+Fizetendő összesen: 7 450,00 EUR
+Az áfa összege forintban: 0 Ft. MNB árfolyam: 1 EUR = 389,14 HUF.`, "745000 | 0 | 745000"},
+		"no tax, and the total in another currency": {`
+Planuri de armare                             8.625,00
+Taxare inversă
+Total plată                               8.625,00 EUR
+Curs valutar: 1 EUR = 5,0871 RON. Total plată în RON: 43.876,24`, "862500 | 0 | 862500"},
+		"a supply within the union": {`
+Okno PVC                        0% WDT          1.184,00
+Do zapłaty: 1.184,00 EUR
+Intra-Community supply, art. 138 Directive 2006/112/EC.`, "118400 | 0 | 118400"},
 		"net and tax in a row of totals, a rate in the heading": {`
 Denumirea     Cant.     Preț unitar     Valoare lei     TVA 21% lei
 Lotizare          4        2.100,00        8.400,00        1.764,00

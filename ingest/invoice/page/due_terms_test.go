@@ -94,8 +94,10 @@ func TestWhereSentencesEnd(t *testing.T) {
 		"wir buchen am 2.3. ab": ". Ihr neuer Abschlag gilt ab 1.6.",
 		"wir ziehen ihn ein":    ". Vielen Dank.",
 		"er wird vom Konto DE•• •••• ••41 17 abgebucht": ". Vielen Dank.",
-		"Konto DE41 ":             "• BIC BAWAATWW",
-		"gemäß Nr. 4 zu bezahlen": "; danach mit Zinsen",
+		"Konto DE41 ": "• BIC BAWAATWW",
+		"Zahlung nach Prüfung gemäß § 16 VOB/B":              ". Freistellungsbescheinigung liegt vor",
+		"der Betrag von € 1.200,00 ist bis 2.3. zu bezahlen": "; danach mit Zinsen",
+		"gemäß Nr. 4 zu bezahlen":                            "; danach mit Zinsen",
 	} {
 		text := fold([]rune(first + rest))
 		if got := text[:v.sentenceEnd(text)]; got != fold([]rune(first)) {

@@ -13,6 +13,8 @@ func TestWhatIsSaidBeforeADay(t *testing.T) {
 		"Converted at the exchange rate\nof the bank on 11 March 2026":   true,
 		"Przeliczono po kursie średnim\nnbp z dnia 11.03.2026":           true,
 		"Árfolyam: 1 EUR = 392,11 Ft\nmnb középárfolyam 2026. 03. 11-én": true,
+		"EREDETI\nkelte: 2026. 03. 11.":                                  true,
+		"Datum der ursprünglichen\nrechnung 11.03.2026":                  true,
 	} {
 		s := sheetOf(t, lines)
 		last := s.rows[len(s.rows)-1][0]

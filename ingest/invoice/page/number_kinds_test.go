@@ -199,6 +199,11 @@ func TestHowFarANumberGoes(t *testing.T) {
 	for particulars, want := range map[string]string{
 		"Vorschreibung Nr.     4711\nDatum 20.10.2026": "4711", "Vorschreibung Nummer\n4711\nDatum 20.10.2026": "4711",
 		"Rechnung: 118 826\nDatum 20.10.2026":                                                              "118 826",
+		"RECHNUNG 118 446\nDatum 20.10.2026":                                                               "118 446",
+		"RECHNUNG 2026 118\nDatum 20.10.2026":                                                              "",
+		"Kunde 118 446\nRechnung Nr. 7\nDatum 20.10.2026":                                                  "7",
+		"Fakt.-Nr. F2611-0092 · Kunde 7\nDatum 20.10.2026":                                                 "F2611-0092",
+		"Fakturujeme Vám pod číslem 2600771 práce dle smlouvy č. 14/2026\nDatum vystavení 20.10.2026":      "2600771",
 		"Rechnung 7601 220 934 vom 20.10.2026":                                                             "7601 220 934",
 		"Rechnung Nr. FA-2025-07-\n\nDatum 20.10.2026":                                                     "",
 		"Rechnung Nr. TK 6610 2210 885\nDatum 20.10.2026":                                                  "TK 6610 2210 885",

@@ -33,6 +33,12 @@ func TestTheCompanyBelowTheSums(t *testing.T) {
 		"what kind of body it is": {"WASSERVERBAND TRIESTINGTAL-OST\nKörperschaft öffentlichen Rechts\n2552 Hirtenberg, Am Hochbehälter 1\n\n\n" +
 			"Industriepark Entwicklungs GmbH\nOpernring 1109/4\n1010 Wien\n" + billedWork + "\nIBAN AT09 7614 4421 4004 3653 · UID ATU62093601\n",
 			"WASSERVERBAND TRIESTINGTAL-OST", "ATU62093601"},
+		"the form in words behind the name, its id in the next line, an agency in the head": {"MATÉRIO'SUD\n\nAgence de Vénissieux\n" +
+			"52 avenue Francis de Pressensé 69200\nTél 04 78 00 11 34\n\n                             Rivage Promotion SAS\n" +
+			"                             18 quai Rambaud\n                             69002 Lyon\n" + billedWork +
+			"\nMatériaux et Négoce du Sud-Est — Société par actions simplifiée au capital de 3 240 000 € — 305927147 RCS Aix-en-\n" +
+			"Provence — N° TVA FR61305927147\n",
+			"Matériaux et Négoce du Sud-Est", "FR61305927147"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, f, _ := reader.Read(typed.Document(c.page), Own{})

@@ -22,6 +22,43 @@ func TestWhatStandsBelowACompanysName(t *testing.T) {
 	}
 }
 
+// Given a name and a line below it, then that begins another company's lines where it names one and is nothing else, or stands further
+// below; what may be the rest of the name, or tells whose it is, doesn't.
+func TestWhereAnothersLinesBegin(t *testing.T) {
+	for lines, want := range map[string]bool{
+		"Franchise SE\nRLK Realkontor Linz GmbH":               true,
+		"Realkontor\nLinz GmbH":                                false,
+		"Franchise SE\n& Co. KG":                               false,
+		"Kronbau GmbH\nEin Unternehmen der Kronbau Holding AG": false,
+		"Kronbau GmbH\nKronbau Holding AG, 4614 Marchtrenk":    false,
+		"Kronbau GmbH\nHof 3\nMoser AG, 4614 Marchtrenk":       true,
+		"Kronbau GmbH\nHof 3\nKronbau GmbH, 4614 Marchtrenk":   false,
+		"Kronbau GmbH\nLinzer Straße 3":                        false,
+	} {
+		s := sheetOf(t, lines)
+		c := named{it: s.rows[0][0], key: s.rows[0][0].key, form: s.inLaw(s.rows[0][0].text())}
+		if got := s.beginsAnothers(s.rows[len(s.rows)-1][0], c); got != want {
+			t.Errorf("%q: %t, want %t", lines, got, want)
+		}
+	}
+}
+
+// Given lines that begin with a name, then its legal form stands behind it where the capital follows.
+func TestTheFormBehindAName(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Négoce du Sud — Société par actions simplifiée au capital de 3 240 000 €": true,
+		"Négoce du Sud, SARL au capital de 8 000 €":                                true,
+		"Négoce du Sud — Société par actions simplifiée":                           false,
+		"Négoce du Sud au capital de 8 000 € SARL":                                 false,
+		"Négoce du Sud — groupe de la Société anonyme au capital de 8 000 €":       false,
+	} {
+		s := sheetOf(t, line)
+		if got := s.formBehind("Négoce du Sud", s.rows[0][0]); got != want {
+			t.Errorf("%q: %t, want %t", line, got, want)
+		}
+	}
+}
+
 // Given a line with an account below one that ends in the word for a bank, then what it begins with is the bank's name.
 func TestABankBrokenOverTwoLines(t *testing.T) {
 	for lines, want := range map[string]bool{

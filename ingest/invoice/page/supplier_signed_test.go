@@ -166,6 +166,8 @@ func TestWhatIsNoNameOfASupplier(t *testing.T) {
 	for letter, name := range map[string]string{
 		"Gallagher Nolan LLP\nSOLICITORS & NOTARIES\n14 Eyre Square, Galway\n" + body:                                    "SOLICITORSNOTARIES",
 		"Adress\nBygglogg Sverige AB\nKungsbron 18\n111 22 Stockholm\n" + body:                                           "ADRESSBYGGLOGGSVERIGEAB",
+		"T H A L H A M M E R\nPartnerschaft von Steuerberatern\n" + body:                                                 "PARTNERSCHAFTVONSTEUERBERATERN",
+		body + "\nSitz Kempten\nPR 318 AG Kempten\nUSt-IdNr. DE129274202":                                                "PR318AGKEMPTEN",
 		body + "\nBitte überweisen Sie auf mein Konto bei der Volksbank\nMittelhessen, IBAN AT61 1904 3002 3457 3201.\n": "MITTELHESSEN",
 	} {
 		for _, c := range reader.Considered(typed.Document(letter), Own{})["supplierName"] {

@@ -145,6 +145,31 @@ ATU35404816        14 EXPORT`, false, "ATU35404816"},
 	}
 }
 
+// Given the likeliest id in a line that begins with another company, then the one id in a line that begins with the supplier's name is his;
+// where several are there, or none, or the likeliest stands elsewhere, nothing is changed.
+func TestTheIDInTheSuppliersLine(t *testing.T) {
+	const name, other = "Berger Bau GmbH", "Lofts AG, Seegasse 1, 4020 Linz, UID ATU35404816"
+	for lines, want := range map[string]string{
+		other + "\nBerger Bau GmbH · Hof 3 · UID ATU62338170":                                     "ATU62338170",
+		other + "\nBerger Bau GmbH · UID ATU62338170\nBerger Bau GmbH, Filiale · UID ATU12345675": "ATU35404816",
+		other + "\nBerger Bau GmbH · Hof 3\nUID ATU62338170":                                      "ATU35404816",
+		"Unsere UID ATU35404816\nBerger Bau GmbH · Hof 3 · UID ATU62338170":                       "ATU35404816",
+		"Berger Bau GmbH, UID ATU35404816\nBerger Bau GmbH · Hof 3 · UID ATU62338170":             "ATU35404816",
+	} {
+		s := sheetOf(t, lines)
+		var all []identified
+		for _, row := range s.rows {
+			all = append(all, s.idsIn(row[0], nil)...)
+		}
+		if len(all) < 2 {
+			t.Fatalf("%q: ids %+v", lines, all)
+		}
+		if got := all[s.inLine(all, 0, Key(name))].id.value; got != want {
+			t.Errorf("%q: %s, want %s", lines, got, want)
+		}
+	}
+}
+
 // Given a label of tax ids alone on its line, then the id right below it is what it says; what stands below with a label of its own, or is
 // more than an id, isn't.
 func TestAnIDBelowItsLabel(t *testing.T) {

@@ -60,6 +60,10 @@ an Honorar, vermehrt um 568,00 EUR an Mehrwertsteuer, bei einem Anteil von 13 %.
 an Honorar, vermehrt um 568,00 EUR an Mehrwertsteuer in Höhe von 20 %.
 
 Gesamtbetrag              5.120,00 EUR`, "- | - | 512000"},
+		"two rates, one after the other": {`62 × Buffet zu € 14,50 ........ € 899,00, Getränke € 297,60 und Geschirrverleih zu € 90,00
+Gesamtbetrag mit der Steuer in Höhe von € 1.286,60
+Speisen 10 %: netto 817,27, USt 81,73; und dann noch die
+Getränke und der Verleih 20 %: netto 323,00, USt 64,60`, "- | - | 128660"},
 		"two bills": {`Für unser Einschreiten im Jänner erlauben wir uns 3.408,00 EUR zu verrechnen, das sind 2.840,00 EUR
 an Honorar, vermehrt um 568,00 EUR an Mehrwertsteuer in Höhe von 20 %.
 
