@@ -93,6 +93,30 @@ Curs valutar: 1 EUR = 5,0871 RON. Total plată în RON: 43.876,24`, "862500 | 0 
 Okno PVC                        0% WDT          1.184,00
 Do zapłaty: 1.184,00 EUR
 Intra-Community supply, art. 138 Directive 2006/112/EC.`, "118400 | 0 | 118400"},
+		"a net sum, its tax and what is left, less those of the bill before": {`
+Schlussrechnungssumme netto                  28.545,95
+zzgl. 19 % MwSt                               5.423,73
+Schlussrechnungssumme brutto                 33.969,68
+abzgl. 1. AZ 0266/25 netto 16.000,00        -16.000,00
+darin enthaltene MwSt                        -3.040,00
+Restforderung netto                          12.545,95
+Restforderung MwSt                            2.383,73
+Restforderung EUR                            14.929,68`, "1254595 | 238373 | 1492968"},
+		"the same with a part withheld": {`
+Schlussrechnungssumme netto                  28.545,95
+zzgl. 19 % MwSt                               5.423,73
+Schlussrechnungssumme brutto                 33.969,68
+Sicherheitseinbehalt                        -16.000,00
+darin enthaltene MwSt                        -3.040,00
+Restforderung netto                          12.545,95
+Restforderung MwSt                            2.383,73
+Restforderung EUR                            14.929,68`, "2854595 | 542373 | 3396968"},
+		"a return of taxes is an item": {`
+Buchhaltung                                     180,00
+Umsatzsteuervoranmeldung August                  45,00
+Summe netto                                     225,00
+20 % Umsatzsteuer                                45,00
+Gesamtbetrag                                    270,00`, "22500 | 4500 | 27000"},
 		"net and tax in a row of totals, a rate in the heading": {`
 Denumirea     Cant.     Preț unitar     Valoare lei     TVA 21% lei
 Lotizare          4        2.100,00        8.400,00        1.764,00
@@ -109,6 +133,29 @@ Skupaj EUR                                      605,88`, "- | 10538 | 60588"},
 		_, f, _ := reader.Read(typedBill(c.sums), Own{})
 		if got := sumsOf(f); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Given a sum set large and alone over the words for a total, then it is that; set as small as others, or beside another cell, it isn't.
+func TestASumOverItsLabel(t *testing.T) {
+	for lines, want := range map[string]role{
+		"#665,00 €\nGesamtbetrag":                  roleGross,
+		"#665,00 €\nZahlbetrag":                    rolePayable,
+		"665,00 €\nGesamtbetrag":                   roleNone,
+		"#665,00 €\nZwischensumme netto":           roleNone,
+		"#665,00 €\nGesamtbetrag          17,00 €": roleNone,
+		"#665,00 €\nHinweise":                      roleNone,
+	} {
+		s := newSheet(testVocabulary(t), set("Zeile\nZeile\nZeile\nZeile", lines, "Zeile"))
+		got := roleNone
+		for _, sm := range s.sums() {
+			if sm.value == 66500_00 {
+				got = sm.role
+			}
+		}
+		if got != want {
+			t.Errorf("%q: role %d, want %d", lines, got, want)
 		}
 	}
 }

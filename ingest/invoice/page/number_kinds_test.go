@@ -204,6 +204,7 @@ func TestHowFarANumberGoes(t *testing.T) {
 		"Kunde 118 446\nRechnung Nr. 7\nDatum 20.10.2026":                                                  "7",
 		"Fakt.-Nr. F2611-0092 · Kunde 7\nDatum 20.10.2026":                                                 "F2611-0092",
 		"Fakturujeme Vám pod číslem 2600771 práce dle smlouvy č. 14/2026\nDatum vystavení 20.10.2026":      "2600771",
+		"Die Rechnungsnummer für diesen Vorgang lautet M-1675.\nDatum 20.10.2026":                          "M-1675",
 		"Rechnung 7601 220 934 vom 20.10.2026":                                                             "7601 220 934",
 		"Rechnung Nr. FA-2025-07-\n\nDatum 20.10.2026":                                                     "",
 		"Rechnung Nr. TK 6610 2210 885\nDatum 20.10.2026":                                                  "TK 6610 2210 885",

@@ -58,12 +58,33 @@ func (s *sheet) remainder(best ruled) (out ruled, ok bool) {
 		for _, b := range bills[:i] {
 			before += b.grossValue
 		}
-		if before == best.grossValue-rest.grossValue || s.lessBetween(best.gross, rest.gross) {
+		if before == best.grossValue-rest.grossValue || s.lessBetween(best.gross, rest.gross) || s.lessBills(best.gross, rest) {
 			out, ok = *rest, true
 			out.rule, out.confidence = lessBilledBefore, 0.95
 		}
 	}
 	return out, ok
+}
+
+// lessBills reports whether a bill's total is one above it less the last figures of the rows between that and its net sum: net sums and
+// taxes of bills before, none of which is withheld.
+func (s *sheet) lessBills(total *sum, rest *ruled) bool {
+	less := int64(0)
+	for _, row := range s.rows[total.item.row+1 : max(total.item.row+1, rest.net.item.row)] {
+		for _, it := range slices.Backward(row) {
+			all := moneyOf(it)
+			if len(all) == 0 {
+				continue
+			}
+			off := &sum{value: all[len(all)-1].value, item: it, amount: all[len(all)-1]}
+			if s.withheld.MatchString(s.labelOf(off)) {
+				return false
+			}
+			less += absolute(off.value)
+			break
+		}
+	}
+	return less > 0 && total.value-less == rest.grossValue
 }
 
 // untaxedRemainder is the first figure below the best total, no tax being due, that is called a net sum, a total or a bill's and is left

@@ -33,11 +33,16 @@ func (s *sheet) sums() []sum {
 					continue
 				}
 				last := i == len(it.amounts)-1
-				if sm, ok := s.rowSum(it, a, last); ok {
-					out = append(out, sm)
+				beside, inRow := s.rowSum(it, a, last)
+				if inRow {
+					out = append(out, beside)
 				}
-				if sm, ok := s.columnSum(it, a); ok {
-					out = append(out, sm)
+				under, inColumn := s.columnSum(it, a)
+				if inColumn {
+					out = append(out, under)
+				}
+				if over, ok := s.captionedSum(it, a); ok && !inRow && !inColumn {
+					out = append(out, over)
 				}
 			}
 		}
@@ -270,6 +275,21 @@ func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 		}
 	}
 	return sum{}, false
+}
+
+// captionedSum reads the label right below an amount that stands alone, set large: "665,00" over "Gesamtbetrag".
+func (s *sheet) captionedSum(it *item, a amount) (sum, bool) {
+	const leading = 2.2 // sizes
+	if _, alone := onlyMoney(it); !alone || len(s.rows[it.row]) > 1 || it.size < larger*s.median || it.row+1 == len(s.rows) {
+		return sum{}, false
+	}
+	row := s.rows[it.row+1]
+	label := row[0]
+	if len(row) > 1 || len(label.amounts) > 0 || !sameEdge(label, it) || label.y-it.y > leading*it.size {
+		return sum{}, false
+	}
+	r, w := s.roleOf(strings.TrimSpace(label.folded))
+	return sum{value: a.value, role: r, weight: min(w, 2), item: it, amount: a}, r == roleGross || r == rolePayable
 }
 
 // underHead reports whether an item stands between where a heading begins and where the next one does: figures end on the right of a

@@ -305,7 +305,8 @@ func (v *vocabulary) addSums(w *words.Words) {
 		{w.Compile(`<of which>` + near + `<tax>|<tax>` + near + `<contained>`), roleTaxWithin, 2},
 		{v.partOfTotal, roleOther, 2},
 		{w.Compile(`<with>\.? ?` + rate + `(?:<article>\.? ?)?<tax>|<tax>[ .,]*<inclusive>|<gross>`), roleGross, 3},
-		{w.Compile(`<payable>[ ,:(]*<net>[ ):]*$`), roleNet, 2}, // "verbleiben netto", "amount due, net"
+		{w.Compile(`<payable>[ ,:(]*<net>[ ):]*$`), roleNet, 2},                         // "verbleiben netto", "amount due, net"
+		{w.Compile(`<payable>[ ,:(]*` + rate + `<tax>[ ):]*` + rate + `$`), roleTax, 2}, // "Restforderung MwSt 19 %"
 		{w.Any("payable"), rolePayable, 2},
 		{w.Compile(`<net>|<without>\.? ?(?:<article>\.? ?)?` + rate + `<tax>`), roleNet, 3},
 		{w.Compile(`(?:<*total>|<*subtotal>|<sum>)[ .:]*<without>[\W]*$`), roleNet, 3}, // of tax: "Summe exkl."
