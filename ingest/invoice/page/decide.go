@@ -220,8 +220,16 @@ func (b *billing) unsupported(best *bill) bool {
 	}
 	untaxed := best.how == howUntaxed || best.how == howNet || best.how == howAlone
 	return untaxed && slices.ContainsFunc(b.plain(roleNet), func(n *sum) bool {
-		return n.weight == 3 && absolute(n.value) > best.gross && n.item.page < best.at.item.page
+		return n.weight == 3 && absolute(n.value) > best.gross && n.item.page < best.at.item.page || n.taxedTo(best.gross)
 	})
+}
+
+// taxedTo reports whether a plainly labelled net sum is less than a total by as much as a tax may be: then there is one, whatever words
+// say.
+func (sm *sum) taxedTo(gross int64) bool {
+	const least, most = 102, 128 // percent
+	net := absolute(sm.value)
+	return sm.role == roleNet && sm.weight == 3 && !sm.column && gross*100 >= net*least && gross*100 <= net*most
 }
 
 // whole reports whether all that a bill is made of is printed and adds up to its total.

@@ -110,25 +110,44 @@ var ofOwner = regexp.MustCompile(`^(?:di|de|du|del|von|van|y|i|e|et|und|a) `)
 // "Berger Bau GmbH is registered in …".
 func (v *vocabulary) throughForm(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	f := foldText(s)
-	loc := v.legalForm.FindStringIndex(f)
-	if loc == nil || loc[0] == 0 {
+	first, end := v.formIn(s)
+	if first == nil {
 		return s
-	}
-	end := loc[1]
-	// "GmbH & Co. KG" are two.
-	for next := v.legalForm.FindStringIndex(f[end:]); next != nil && strings.Trim(f[end:end+next[0]], " &+") == ""; {
-		end += next[1]
-		next = v.legalForm.FindStringIndex(f[end:])
 	}
 	all := []rune(s)
 	rest := strings.TrimSpace(string(all[end:]))
-	form := string(all[loc[0]:loc[1]])
+	form := string(all[first[0]:first[1]])
 	if rest == "" || !unicode.IsLower([]rune(rest)[0]) || ofOwner.MatchString(rest) ||
 		strings.ToLower(form) == form && !strings.Contains(form, ".") {
 		return s
 	}
 	return strings.TrimSpace(string(all[:end]))
+}
+
+// formIn is where the first legal form behind a name stands in a text with one space between its words, and where the last ends that
+// belongs to it: "GmbH & Co. KG" are two. Nil where there is none, or no name before it.
+func (v *vocabulary) formIn(s string) (first []int, end int) {
+	f := foldText(s)
+	if first = v.legalForm.FindStringIndex(f); first == nil || first[0] == 0 {
+		return nil, 0
+	}
+	end = first[1]
+	for next := v.legalForm.FindStringIndex(f[end:]); next != nil && strings.Trim(f[end:end+next[0]], " &+") == ""; {
+		end += next[1]
+		next = v.legalForm.FindStringIndex(f[end:])
+	}
+	return first, end
+}
+
+// throughItsForm cuts off what follows the legal form of a name with nothing between and holds a register's entry: "Beton Tulln GmbH & Co
+// KG Firmensitz Tulln FN 78114s".
+func (s *sheet) throughItsForm(name string) string {
+	name = strings.Join(strings.Fields(name), " ")
+	first, end := s.formIn(name)
+	if first == nil || !s.footMark.MatchString(foldText(name)[end:]) {
+		return name
+	}
+	return strings.TrimSpace(string([]rune(name)[:end]))
 }
 
 func (v *vocabulary) cleanName(s string) string {
@@ -193,8 +212,9 @@ func (v *vocabulary) nameLike(s string) bool {
 	if len(v.dates(f)) > 0 || !company && (v.street.MatchString(f) || v.postalCity.MatchString(f) || digits > 2) {
 		return false
 	}
-	if v.neverAName.MatchString(f) || !company && v.notAName.MatchString(f) {
-		return false
+	never := v.neverAName.FindStringIndex(f)
+	if never != nil && (!company || never[0] == 0) || !company && v.notAName.MatchString(f) {
+		return false // "Nordlicht Telefon GmbH" is one
 	}
 	if loc := v.buyerWord.FindStringIndex(f); loc != nil && loc[0] == 0 && !company {
 		return false // "Client Some Name"

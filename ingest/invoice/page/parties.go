@@ -90,10 +90,16 @@ func (s *sheet) amongParticulars(it *item) bool {
 		absFloat(above[it.col].x0-it.x0) < 3 && absFloat(above[it.col+1].x0-right.x0) < 3
 }
 
-// markOwner marks the lines of an address above a tax id that is said to be the buyer's: "NIF do cliente: 584532407".
+// markOwner marks the lines of an address above a tax id that is said to be the buyer's: "NIF do cliente: 584532407", "Ihre UID:
+// ATU12345675".
 func (s *sheet) markOwner(it *item, out map[*item]bool) {
 	id := s.vatLabel.FindStringIndex(it.folded)
-	if id == nil || id[0] > 0 || !s.buyerWord.MatchString(it.folded) || s.yours.MatchString(it.folded[:id[0]]) {
+	if id == nil {
+		return
+	}
+	yours := s.yours.FindStringIndex(it.folded[:id[0]])
+	called := id[0] == 0 && s.buyerWord.MatchString(it.folded) || yours != nil && yours[0] == 0 && !s.saysSelfBilled()
+	if !called {
 		return
 	}
 	block := []*item{it}

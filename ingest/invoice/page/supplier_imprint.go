@@ -47,7 +47,7 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add addName) {
 func (s *sheet) imprint(buyers map[*item]bool, add addName) {
 	for _, row := range s.rows {
 		for _, it := range row {
-			first := s.sentencePart(s.firstPart(it.text()))
+			first := s.throughItsForm(s.sentencePart(s.firstPart(it.text())))
 			rest := it.folded[min(len(it.folded), len([]rune(first))):]
 			how, mark := s.identifiedBy(rest)
 			if buyers[it] || how == "" || s.ofBank(first, it.folded) || s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {

@@ -321,7 +321,7 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 			zero = &taxes[i]
 		}
 	}
-	exempt := s.mentions(s.noTax)
+	exempt := s.mentions(s.noTax) && !slices.ContainsFunc(nets, func(n sum) bool { return n.taxedTo(absolute(g.value)) })
 	switch {
 	case len(within) > 0:
 		for i := range within {

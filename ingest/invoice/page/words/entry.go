@@ -71,6 +71,10 @@ func expand(entry, before, after string) (string, error) {
 			if folded == '~' {
 				return out.String(), fmt.Errorf("character %q has no counterpart from a to z", c)
 			}
+			if strings.ContainsRune("äöü", c) { // where a printer has none: "Faellig"
+				out.WriteString(`(?:` + string(folded) + `e?)`)
+				continue
+			}
 			out.WriteByte(folded)
 		}
 	}
