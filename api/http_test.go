@@ -228,6 +228,10 @@ func TestUnchangedDataAreNotSentAgain(t *testing.T) {
 			t.Errorf("If-None-Match %s: %d %q %v", header, r.status, r.body, r.header)
 		}
 	}
+	// And the log doesn't say that it was.
+	if log := w.log.String(); !strings.Contains(log, "status=304 bytes=0 ") || strings.Count(log, "status=304 bytes=0 ") != strings.Count(log, "status=304") {
+		t.Errorf("the log says of bodies that weren't sent: %s", log)
+	}
 	// And when it has changed, it is.
 	w.records(record{id: "R2", project: "P1"})
 	if r := w.do(http.MethodGet, adminKey, "/v0/records", http.Header{"If-None-Match": {tag}}); r.status != 200 ||
@@ -469,6 +473,9 @@ func TestPagesForPeopleArePublic(t *testing.T) {
 				t.Errorf("%s for %s: %d, encoding %q", method, accept, r.status, got)
 			}
 		}
+	}
+	if log := w.log.String(); !strings.Contains(log, "method=HEAD path="+script+" status=200 bytes=0 ") {
+		t.Errorf("the log says of bodies that weren't sent: %s", w.log.tail())
 	}
 	// And what isn't there, like the root that a browser opens first, says where the reference is.
 	for _, path := range []string{"/", "/docs/", "/docs/none", "/docs/../go.mod", "/docsx", "/changelog/"} {
