@@ -325,8 +325,10 @@ func TestEveryProblemIsExplained(t *testing.T) {
 			"text/html,application/xhtml+xml;q=0.9,*/*;q=0.8": "text/html; charset=utf-8",
 			"text/markdown":                        "text/markdown; charset=utf-8",
 			"text/html;q=0.1, text/markdown;q=0.5": "text/markdown; charset=utf-8", "image/png": "application/json",
+			"text/html;Q=0.1, text/markdown;q=0.5": "text/markdown; charset=utf-8",
+			"image/png\ntext/html":                 "text/html; charset=utf-8", // in two lines
 		} {
-			r := w.do(http.MethodGet, "", kind.Type(), http.Header{"Accept": {accept}})
+			r := w.do(http.MethodGet, "", kind.Type(), http.Header{"Accept": strings.Split(accept, "\n")})
 			if r.status != 200 || r.header.Get("Content-Type") != want || !strings.Contains(string(r.body), kind.Title) ||
 				!strings.Contains(string(r.body), kind.Type()) {
 				t.Errorf("%s as %q: %d %s %s", kind.Type(), accept, r.status, r.header.Get("Content-Type"), r.body)
@@ -466,9 +468,9 @@ func TestPagesForPeopleArePublic(t *testing.T) {
 	}
 	// The large script is neither compressed for a request nor unpacked: anybody may ask for it.
 	const script = "/docs/scalar-" + pages.ScalarVersion + ".js"
-	for accept, want := range map[string]string{"zstd": "", "br": "", "zstd, gzip": "gzip", "gzip": "gzip"} {
+	for accept, want := range map[string]string{"zstd": "", "br": "", "zstd, gzip": "gzip", "gzip": "gzip", "br\ngzip": "gzip"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			r := w.do(method, "", script, http.Header{"Accept-Encoding": {accept}})
+			r := w.do(method, "", script, http.Header{"Accept-Encoding": strings.Split(accept, "\n")})
 			if got := r.header.Get("Content-Encoding"); r.status != 200 || got != want {
 				t.Errorf("%s for %s: %d, encoding %q", method, accept, r.status, got)
 			}

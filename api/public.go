@@ -75,7 +75,7 @@ func (s *Server) publicPage(path string) (func(r *http.Request, header http.Head
 	}
 	if inside, ok := strings.CutPrefix(path, "/docs"); ok && pages.OfReference(inside) {
 		return func(r *http.Request, header http.Header) (reply, error) {
-			return pageReply(header)(s.reference.Page(inside, r.Header.Get("Accept-Encoding")))
+			return pageReply(header)(s.reference.Page(inside, strings.Join(r.Header.Values("Accept-Encoding"), ",")))
 		}, true
 	}
 	return nil, false
@@ -85,7 +85,7 @@ func (s *Server) publicPage(path string) (func(r *http.Request, header http.Head
 func negotiated(page func(accept string) (pages.Page, error)) func(*http.Request, http.Header) (reply, error) {
 	return func(r *http.Request, header http.Header) (reply, error) {
 		header.Add("Vary", "Accept")
-		return pageReply(header)(page(r.Header.Get("Accept")))
+		return pageReply(header)(page(strings.Join(r.Header.Values("Accept"), ",")))
 	}
 }
 
