@@ -66,6 +66,10 @@ func TestEveryResponseSaysWhichRequestItAnswers(t *testing.T) {
 		if r.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: no nosniff", path)
 		}
+		// And no cache gives it to another request.
+		if cache := r.header.Get("Cache-Control"); !strings.HasSuffix(cache, "no-cache") {
+			t.Errorf("%s: Cache-Control %q", path, cache)
+		}
 	}
 	// And the client's id stands in the log beside it.
 	if !strings.Contains(w.log.String(), "clientRequest=mine") {

@@ -15,6 +15,7 @@ var publicMethods = []string{http.MethodGet, http.MethodHead}
 
 // serve finds out what a request is for.
 func (s *Server) serve(ctx context.Context, r *http.Request, header http.Header, seen *observation) (reply, error) {
+	header.Set("Cache-Control", "no-cache") // a cache must not repeat what answers another request, and has its id
 	path := r.URL.EscapedPath()
 	inside, under := strings.CutPrefix(path, s.basePath)
 	if under && (inside == "/v0" || strings.HasPrefix(inside, "/v0/")) {
@@ -50,7 +51,6 @@ func (s *Server) servePublic(r *http.Request, header http.Header,
 	if !slices.Contains(publicMethods, r.Method) {
 		return reply{}, &problem.Error{Kind: problem.MethodNotAllowed, Allow: publicMethods}
 	}
-	header.Set("Cache-Control", "no-cache")
 	return page(r, header)
 }
 
