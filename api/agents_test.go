@@ -325,6 +325,12 @@ func TestMessagesOfAgentsAreCheckedAsRequestsAre(t *testing.T) {
 			`{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
 			http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"subscriptions/listen"}}).want(t, 404, "")
 	})
+	t.Run("what asks for nothing is answered without a body", func(t *testing.T) {
+		r := w.message(adminKey, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil).want(t, 202, "")
+		if _, typed := r.header["Content-Type"]; typed || len(r.body) > 0 {
+			t.Errorf("%q of the type %q", r.body, r.header["Content-Type"])
+		}
+	})
 	t.Run("what writes or exports is no tool", func(t *testing.T) {
 		for _, tool := range []string{"sendFeedback", "exportRecords", "exportChanges", "none"} {
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{}}}`, tool)

@@ -57,7 +57,7 @@ var getCashflow = operation{
 			return nil, err
 		}
 		if wrong := tooManyMonths(from, to, flow.First, flow.Last); wrong != nil {
-			return nil, &problem.Error{Kind: problem.InvalidQuery, Parameters: wrong}
+			return nil, invalidQuery(wrong)
 		}
 		shown := shownCashflow{ProjectCashflow: &flow, projectID: project.ID, currency: project.Currency,
 			lines: shownLines(&flow, flow.ToLevel(query.Value[string](c.values, "level").V))}

@@ -110,7 +110,7 @@ func TestTheMonthsOfACashFlowAreBounded(t *testing.T) {
 		"asOf=2026-05": "asOf", "limit=1": "limit",
 	} {
 		r := w.get(adminKey, "/v0/projects/P1/cashflow?"+query).want(t, 400, "invalid-query")
-		if got := r.wrong(); len(got) != 1 || got[wrong] == "" {
+		if got := r.wrong(); len(got) != 1 || got[wrong] == "" || r.json["detail"] == nil {
 			t.Errorf("%s: %v is wrong, want %s", query, got, wrong)
 		}
 	}

@@ -66,6 +66,10 @@ func TestEveryResponseSaysWhichRequestItAnswers(t *testing.T) {
 		if r.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: no nosniff", path)
 		}
+		// And no cache gives it to another request.
+		if cache := r.header.Get("Cache-Control"); !strings.HasSuffix(cache, "no-cache") {
+			t.Errorf("%s: Cache-Control %q", path, cache)
+		}
 	}
 	// And the client's id stands in the log beside it.
 	if !strings.Contains(w.log.String(), "clientRequest=mine") {
@@ -228,6 +232,10 @@ func TestUnchangedDataAreNotSentAgain(t *testing.T) {
 			t.Errorf("If-None-Match %s: %d %q %v", header, r.status, r.body, r.header)
 		}
 	}
+	// And the log doesn't say that it was.
+	if log := w.log.String(); !strings.Contains(log, "status=304 bytes=0 ") || strings.Count(log, "status=304 bytes=0 ") != strings.Count(log, "status=304") {
+		t.Errorf("the log says of bodies that weren't sent: %s", log)
+	}
 	// And when it has changed, it is.
 	w.records(record{id: "R2", project: "P1"})
 	if r := w.do(http.MethodGet, adminKey, "/v0/records", http.Header{"If-None-Match": {tag}}); r.status != 200 ||
@@ -321,8 +329,10 @@ func TestEveryProblemIsExplained(t *testing.T) {
 			"text/html,application/xhtml+xml;q=0.9,*/*;q=0.8": "text/html; charset=utf-8",
 			"text/markdown":                        "text/markdown; charset=utf-8",
 			"text/html;q=0.1, text/markdown;q=0.5": "text/markdown; charset=utf-8", "image/png": "application/json",
+			"text/html;Q=0.1, text/markdown;q=0.5": "text/markdown; charset=utf-8",
+			"image/png\ntext/html":                 "text/html; charset=utf-8", // in two lines
 		} {
-			r := w.do(http.MethodGet, "", kind.Type(), http.Header{"Accept": {accept}})
+			r := w.do(http.MethodGet, "", kind.Type(), http.Header{"Accept": strings.Split(accept, "\n")})
 			if r.status != 200 || r.header.Get("Content-Type") != want || !strings.Contains(string(r.body), kind.Title) ||
 				!strings.Contains(string(r.body), kind.Type()) {
 				t.Errorf("%s as %q: %d %s %s", kind.Type(), accept, r.status, r.header.Get("Content-Type"), r.body)
@@ -462,13 +472,16 @@ func TestPagesForPeopleArePublic(t *testing.T) {
 	}
 	// The large script is neither compressed for a request nor unpacked: anybody may ask for it.
 	const script = "/docs/scalar-" + pages.ScalarVersion + ".js"
-	for accept, want := range map[string]string{"zstd": "", "br": "", "zstd, gzip": "gzip", "gzip": "gzip"} {
+	for accept, want := range map[string]string{"zstd": "", "br": "", "zstd, gzip": "gzip", "gzip": "gzip", "br\ngzip": "gzip"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			r := w.do(method, "", script, http.Header{"Accept-Encoding": {accept}})
+			r := w.do(method, "", script, http.Header{"Accept-Encoding": strings.Split(accept, "\n")})
 			if got := r.header.Get("Content-Encoding"); r.status != 200 || got != want {
 				t.Errorf("%s for %s: %d, encoding %q", method, accept, r.status, got)
 			}
 		}
+	}
+	if log := w.log.String(); !strings.Contains(log, "method=HEAD path="+script+" status=200 bytes=0 ") {
+		t.Errorf("the log says of bodies that weren't sent: %s", w.log.tail())
 	}
 	// And what isn't there, like the root that a browser opens first, says where the reference is.
 	for _, path := range []string{"/", "/docs/", "/docs/none", "/docs/../go.mod", "/docsx", "/changelog/"} {

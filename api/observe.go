@@ -69,13 +69,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.reportBeyond(seen, out.beyond)
-	status := s.respond(w, r, out)
+	status, size := s.respond(w, r, out)
 	if err != nil && r.Context().Err() != nil {
 		status = statusClientGone
 	}
 	took := time.Since(began)
 	s.metrics.observe(seen.operation, status, took)
-	s.logRequest(r, seen, status, len(out.body), took, err)
+	s.logRequest(r, seen, status, size, took, err)
 }
 
 // reportBeyond logs and counts figures that could not be shown.

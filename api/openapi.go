@@ -157,16 +157,20 @@ var problemStatuses = []struct {
 }{
 	{"400", "BadRequest", "The query or body cannot be taken, or a filter, cursor or number of projects is not allowed.",
 		[]*problem.Kind{problem.InvalidQuery, problem.InvalidBody, problem.InvalidCursor, problem.FilterNotAllowed,
-			problem.TooManyProjects}, nil},
+			problem.TooManyProjects}, counted()},
 	{"401", "Unauthorized", "The token is missing or gives no access.",
 		[]*problem.Kind{problem.AuthenticationRequired, problem.InvalidCredentials}, []string{"WWW-Authenticate"}},
-	{"404", "NotFound", "There is no such thing, or the caller may not see it.", []*problem.Kind{problem.NotFound}, nil},
+	{"404", "NotFound", "There is no such thing, or the caller may not see it.", []*problem.Kind{problem.NotFound}, counted()},
 	{"405", "MethodNotAllowed", "The path does not take this method.", []*problem.Kind{problem.MethodNotAllowed},
-		[]string{"Allow"}},
+		counted("Allow")},
 	{"429", "TooManyRequests", "The caller sent too many requests; Retry-After says how many seconds to wait.",
-		[]*problem.Kind{problem.TooManyRequests}, []string{"Retry-After", "RateLimit", "RateLimit-Policy"}},
-	{"500", "InternalError", "The service could not answer; report the requestId.", []*problem.Kind{problem.InternalError}, nil},
+		[]*problem.Kind{problem.TooManyRequests}, counted("Retry-After")},
+	{"500", "InternalError", "The service could not answer; report the requestId.", []*problem.Kind{problem.InternalError},
+		counted()},
 }
+
+// counted are the headers of a response to a request that is counted in the rate limit, and the named ones.
+func counted(names ...string) []string { return append(names, "RateLimit", "RateLimit-Policy") }
 
 // responseHeaders are those of every response and the named ones.
 func responseHeaders(names ...string) map[string]documentHeader {
@@ -197,7 +201,7 @@ func responseHeaders(names ...string) map[string]documentHeader {
 func problemResponses() map[string]documentResponse {
 	all := map[string]documentResponse{
 		"NotModified": {Description: "The client has the answer already: its tag is among those of If-None-Match.",
-			Headers: responseHeaders("ETag")},
+			Headers: responseHeaders(counted("ETag")...)},
 	}
 	for _, p := range problemStatuses {
 		content := documentContent{Schema: errorReference(), Examples: make(map[string]documentExample)}
@@ -221,7 +225,7 @@ func (o *operation) describe(limit ratelimit.Policy) (documentOperation, error) 
 		Responses: map[string]documentResponse{
 			"200": {
 				Description: "The answer. Members that the caller may not see are left out.",
-				Headers:     responseHeaders("ETag", "RateLimit", "RateLimit-Policy"),
+				Headers:     responseHeaders(counted("ETag")...),
 				Content:     map[string]documentContent{typeJSON: {Schema: o.returns, Examples: sample.shown(sample.Response)}},
 			},
 			"304": {Ref: "#/components/responses/NotModified"},
@@ -231,7 +235,7 @@ func (o *operation) describe(limit ratelimit.Policy) (documentOperation, error) 
 	if o.takes != nil {
 		described.Responses = map[string]documentResponse{"201": {
 			Description: "It was received, and is kept.",
-			Headers:     responseHeaders("RateLimit", "RateLimit-Policy"),
+			Headers:     responseHeaders(counted()...),
 			Content:     map[string]documentContent{typeJSON: {Schema: o.returns, Examples: sample.shown(sample.Response)}},
 		}}
 		described.Body = &documentBody{Required: true, Content: map[string]documentContent{

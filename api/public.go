@@ -15,6 +15,7 @@ var publicMethods = []string{http.MethodGet, http.MethodHead}
 
 // serve finds out what a request is for.
 func (s *Server) serve(ctx context.Context, r *http.Request, header http.Header, seen *observation) (reply, error) {
+	header.Set("Cache-Control", "no-cache") // a cache must not repeat what answers another request, and has its id
 	path := r.URL.EscapedPath()
 	inside, under := strings.CutPrefix(path, s.basePath)
 	if under && (inside == "/v0" || strings.HasPrefix(inside, "/v0/")) {
@@ -50,7 +51,6 @@ func (s *Server) servePublic(r *http.Request, header http.Header,
 	if !slices.Contains(publicMethods, r.Method) {
 		return reply{}, &problem.Error{Kind: problem.MethodNotAllowed, Allow: publicMethods}
 	}
-	header.Set("Cache-Control", "no-cache")
 	return page(r, header)
 }
 
@@ -75,7 +75,7 @@ func (s *Server) publicPage(path string) (func(r *http.Request, header http.Head
 	}
 	if inside, ok := strings.CutPrefix(path, "/docs"); ok && pages.OfReference(inside) {
 		return func(r *http.Request, header http.Header) (reply, error) {
-			return pageReply(header)(s.reference.Page(inside, r.Header.Get("Accept-Encoding")))
+			return pageReply(header)(s.reference.Page(inside, strings.Join(r.Header.Values("Accept-Encoding"), ",")))
 		}, true
 	}
 	return nil, false
@@ -85,7 +85,7 @@ func (s *Server) publicPage(path string) (func(r *http.Request, header http.Head
 func negotiated(page func(accept string) (pages.Page, error)) func(*http.Request, http.Header) (reply, error) {
 	return func(r *http.Request, header http.Header) (reply, error) {
 		header.Add("Vary", "Accept")
-		return pageReply(header)(page(r.Header.Get("Accept")))
+		return pageReply(header)(page(strings.Join(r.Header.Values("Accept"), ",")))
 	}
 }
 

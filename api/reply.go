@@ -98,8 +98,8 @@ func problemReply(p *problem.Error, header http.Header, requestID string) reply 
 	return reply{status: p.Kind.Status, contentType: typeProblem, body: p.Append(nil, requestID)}
 }
 
-// respond writes a reply.
-func (s *Server) respond(w http.ResponseWriter, r *http.Request, out reply) (status int) {
+// respond writes a reply. It returns how many bytes of a body that was, before they are compressed.
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, out reply) (status, size int) {
 	defer out.admitted.sent()
 	defer s.buffers.put(out.buffer)
 	header := w.Header()
@@ -111,15 +111,20 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, out reply) (sta
 		header.Set("ETag", tag)
 		if matchesTag(r.Header.Values("If-None-Match"), tag) {
 			w.WriteHeader(http.StatusNotModified)
-			return http.StatusNotModified
+			return http.StatusNotModified, 0
 		}
 	}
-	header.Set("Content-Type", out.contentType)
+	if out.contentType != "" { // an answer without a body has none
+		header.Set("Content-Type", out.contentType)
+	}
 	header.Set("Content-Length", strconv.Itoa(len(out.body)))
 	w.WriteHeader(out.status)
+	if r.Method == http.MethodHead {
+		return out.status, 0
+	}
 	// The client may have left: there is nobody to report that to.
 	_, _ = w.Write(out.body)
-	return out.status
+	return out.status, len(out.body)
 }
 
 // entityTag is weak: compression changes the bytes, not what they say. Who makes collisions on

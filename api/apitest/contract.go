@@ -23,6 +23,7 @@ import (
 type Contract struct {
 	paths    map[string]map[string]operation
 	problems map[string]response // of components
+	headers  map[string]bool     // that it describes of any answer
 	schemas  *jsonschema.Compiler
 	mu       sync.Mutex // of schemas, which keeps what it has compiled
 }
@@ -80,13 +81,27 @@ func ReadContract(text []byte) (*Contract, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
 	}
-	c := &Contract{paths: d.Paths, problems: d.Components.Responses, schemas: jsonschema.NewCompiler()}
+	c := &Contract{paths: d.Paths, problems: d.Components.Responses, headers: make(map[string]bool), schemas: jsonschema.NewCompiler()}
+	c.noteHeaders(d.Components.Responses)
+	for _, methods := range d.Paths {
+		for _, o := range methods {
+			c.noteHeaders(o.Responses)
+		}
+	}
 	c.schemas.DefaultDraft(jsonschema.Draft2020)
 	c.schemas.AssertFormat()
 	if err := c.schemas.AddResource(documentURL, whole); err != nil {
 		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
 	}
 	return c, nil
+}
+
+func (c *Contract) noteHeaders(of map[string]response) {
+	for _, r := range of {
+		for name := range r.Headers {
+			c.headers[name] = true
+		}
+	}
 }
 
 // Operations are all that the document describes, in the order of their ids.
@@ -148,9 +163,13 @@ func (c *Contract) check(method, path string, answer *http.Response, body []byte
 			pointer = strings.TrimPrefix(said.Ref, "#")
 			said = c.problems[pointer[strings.LastIndex(pointer, "/")+1:]]
 		}
-		for _, name := range slices.Sorted(maps.Keys(said.Headers)) {
-			if said.Headers[name].Required && answer.Header.Get(name) == "" {
+		for _, name := range slices.Sorted(maps.Keys(c.headers)) {
+			header, described := said.Headers[name]
+			switch given := answer.Header.Get(name) != ""; {
+			case header.Required && !given:
 				return fmt.Errorf("the header %s is missing from a %s", name, status)
+			case given && !described:
+				return fmt.Errorf("the header %s of a %s is not described", name, status)
 			}
 		}
 		if len(said.Content) == 0 {

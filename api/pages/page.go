@@ -113,7 +113,7 @@ func quality(accept, offer string) float64 {
 		}
 		specific, weight = at, 1
 		for parameter := range strings.SplitSeq(parameters, ";") {
-			if value, ok := strings.CutPrefix(strings.TrimSpace(parameter), "q="); ok {
+			if value, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(parameter)), "q="); ok {
 				weight, _ = strconv.ParseFloat(value, 64)
 			}
 		}
