@@ -107,10 +107,14 @@ func (v *vocabulary) paidThen(before, after string) string {
 	return ""
 }
 
-// untilInFull reports whether a clause begins with a last day and goes on with the whole sum: "Bis 28.10. ohne Abzug" below "Bis 12.10. 2 %
-// Skonto", "8 Tage 2 % Skonto oder bis 28.10. netto".
+// untilInFull reports whether a clause is a last day and the whole sum: "Bis 28.10. ohne Abzug" below "Bis 12.10. 2 % Skonto", "8 Tage 2 %
+// Skonto oder bis 28.10. netto", "bis 12.10. 2 % Skonto, ohne Abzug bis 28.10."
 func (v *vocabulary) untilInFull(before, after string) bool {
-	return v.deadlineAlone.MatchString(v.sentence(before)) && v.fullBehind.MatchString(after)
+	clause := v.sentence(before)
+	if full := v.fullPayment.FindStringIndex(clause); full != nil && strings.Trim(clause[:full[0]], " ,;") == "" {
+		return v.deadlineAlone.MatchString(clause[full[1]:])
+	}
+	return v.deadlineAlone.MatchString(clause) && v.fullBehind.MatchString(after)
 }
 
 // issuerPays reports whether a sentence of who owes the sum himself, as on a credit note or one that the buyer issues, says on which day he
