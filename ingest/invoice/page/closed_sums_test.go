@@ -111,6 +111,9 @@ darin enthaltene MwSt                        -3.040,00
 Restforderung netto                          12.545,95
 Restforderung MwSt                            2.383,73
 Restforderung EUR                            14.929,68`, "2854595 | 542373 | 3396968"},
+		"a tax that words deny": {`
+Der steuerfreie Nettobetrag beläuft sich auf        1.200,50
+Bruttobetrag                                        1.428,60 €`, "- | - | 142860"},
 		"a return of taxes is an item": {`
 Buchhaltung                                     180,00
 Umsatzsteuervoranmeldung August                  45,00
@@ -134,6 +137,39 @@ Skupaj EUR                                      605,88`, "- | 10538 | 60588"},
 		if got := sumsOf(f); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// Given another total, then it is in another currency where its sum or the words before it name one.
+func TestTotalsInOtherCurrencies(t *testing.T) {
+	for lines, want := range map[string]bool{
+		"Total plată 8.625,00 EUR\nTotal plată în RON: 43.876,24":                           true,
+		"Total plată 8.625,00 EUR\nTotal plată 43.876,24 RON":                               true,
+		"Total plată 8.625,00 EUR\nCurs: 1 EUR = 5,0871 RON. Total plată în RON: 43.876,24": true,
+		"Total plată 8.625,00 EUR\nTotal plată 43.876,24":                                   false,
+		"Total plată 8.625,00 EUR\nTotal plată 43.876,24 EUR":                               false,
+		"Total plată 8.625,00\nTotal plată 43.876,24 RON":                                   false,
+	} {
+		s := sheetOf(t, lines)
+		last := func(it *item) *sum { return &sum{item: it, amount: it.amounts[len(it.amounts)-1]} }
+		if got := inOther(last(s.rows[1][0]), last(s.rows[0][0])); got != want {
+			t.Errorf("%q: %t, want %t", lines, got, want)
+		}
+	}
+}
+
+// Given a plainly labelled net sum, then a total that is more by as much as a tax may be says that there is one, whatever words say of it.
+func TestATaxThatWordsDeny(t *testing.T) {
+	net := func(value int64) *sum { return &sum{value: value * PerMinor, role: roleNet, weight: 3} }
+	for gross, want := range map[int64]bool{12000: true, 10200: true, 12800: true, 10000: false, 10100: false, 13000: false} {
+		if got := net(10000).taxedTo(gross * PerMinor); got != want {
+			t.Errorf("100.00 and %d: %t, want %t", gross, got, want)
+		}
+	}
+	column := *net(10000)
+	column.column = true
+	if column.taxedTo(12000 * PerMinor) {
+		t.Error("a net sum of a column tells of a tax")
 	}
 }
 

@@ -27,6 +27,15 @@ func TestWhatIsSaidBeforeADay(t *testing.T) {
 	}
 }
 
+// Given a day in small letters under another document's number, with one right edge, then that is said before it.
+func TestWhatIsSaidOverADayOnTheRight(t *testing.T) {
+	s := sheetOf(t, "Opravný daňový doklad          k faktuře č. 20260113\n                                   ze dne 2. 9. 2026")
+	day := s.rows[1][0]
+	if len(day.dates) != 1 || s.lineBefore(day, day.dates[0]) != "k fakture c. 20260113 ze dne " {
+		t.Errorf("%q: %q", day.text(), s.lineBefore(day, day.dates[0]))
+	}
+}
+
 // Given words beside a day, then those of a payment, a debit and a rate of exchange say that it is another than that of issue, those of a
 // course don't, and "issued" says that it is that one.
 func TestWordsOfDays(t *testing.T) {

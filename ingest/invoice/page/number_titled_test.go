@@ -35,6 +35,24 @@ func TestANumberThatItsTitleAloneAnnounces(t *testing.T) {
 	}
 }
 
+// Given figures in groups as thousands are, then they are one number behind a title alone.
+func TestNumbersInThousands(t *testing.T) {
+	v := testVocabulary(t)
+	for line, want := range map[string]string{
+		"Rechnung 118 446": "118 446", "Rechnung 3 002 184": "3 002 184", "Kunde 118 446": "", "Rechnung 1184 446": "", "Rechnung 118 44": "",
+	} {
+		r := []rune(line)
+		from := wordEnd(r, 0) + 1
+		got := ""
+		if end := v.joined(r, from, wordEnd(r, from), false); end > wordEnd(r, from) {
+			got = string(r[from:end])
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
 // Given a month behind a title and a number with a plain label, then that one is the number; without it, or beside a number that is no
 // month, nothing is changed.
 func TestANumberBesideAMonth(t *testing.T) {

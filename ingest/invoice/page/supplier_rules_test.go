@@ -43,12 +43,58 @@ func TestWhereAnothersLinesBegin(t *testing.T) {
 	}
 }
 
+// Given lines that begin with a name and go on without a mark, then the name ends with its legal form where a register's entry follows.
+func TestANameThroughItsForm(t *testing.T) {
+	s := sheetOf(t, "Zeile")
+	for line, want := range map[string]string{
+		"Beton Tulln GmbH & Co KG Firmensitz Tulln FN 78114s UID-Nr. ATU29604176": "Beton Tulln GmbH & Co KG",
+		"Beton Tulln GmbH Handel und Gewerbe":                                     "Beton Tulln GmbH Handel und Gewerbe",
+		"Beton Tulln Handelsregister Wels HRB 4711":                               "Beton Tulln Handelsregister Wels HRB 4711",
+	} {
+		if got := s.throughItsForm(line); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// Given words that are no name by themselves, then a company's name may hold them behind its beginning, and nobody else's.
+func TestWordsWithinNames(t *testing.T) {
+	v := testVocabulary(t)
+	for name, want := range map[string]bool{
+		"Nordlicht Telefon GmbH": true, "Hansa-Marschland VVaG": true, "Telefon Nordlicht GmbH": false, "Nordlicht Telefon": false,
+	} {
+		if got := v.nameLike(name); got != want {
+			t.Errorf("%q: %t, want %t", name, got, want)
+		}
+	}
+	if !v.inLaw("Hansa-Marschland VVaG") {
+		t.Error("a mutual insurer's name is none in law")
+	}
+}
+
+// Given an address over a tax id that is called "yours", then it is the buyer's, but where words say that the buyer issued the document.
+func TestWhoIsToldYourTaxID(t *testing.T) {
+	const address = "Sonnblick Bauträger GmbH\nAlpenstraße 117\n5020 Salzburg\n"
+	for lines, want := range map[string]bool{
+		address + "Ihre UID: ATU72405630":                                          true,
+		address + "UID: ATU72405630":                                               false,
+		address + "Bitte geben Sie Ihre UID: ATU72405630":                          false,
+		address + "Ihre UID: ATU72405630\nGutschrift durch den Leistungsempfänger": false,
+	} {
+		s := sheetOf(t, lines)
+		if got := s.buyers()[s.rows[0][0]]; got != want {
+			t.Errorf("%q: the buyer %t, want %t (self-billed %t)", lines, got, want, s.saysSelfBilled())
+		}
+	}
+}
+
 // Given lines that begin with a name, then its legal form stands behind it where the capital follows.
 func TestTheFormBehindAName(t *testing.T) {
 	for line, want := range map[string]bool{
 		"Négoce du Sud — Société par actions simplifiée au capital de 3 240 000 €": true,
 		"Négoce du Sud, SARL au capital de 8 000 €":                                true,
 		"Négoce du Sud — Société par actions simplifiée":                           false,
+		"Négoce du Sud — Société anonyme Durand au capital de 8 000 €":             false,
 		"Négoce du Sud au capital de 8 000 € SARL":                                 false,
 		"Négoce du Sud — groupe de la Société anonyme au capital de 8 000 €":       false,
 	} {

@@ -67,6 +67,14 @@ Wiener Platz 7                                         Datum isporuke: 30.09.202
 PDV ID: ATU12345675                                    Poziv na broj: HR99 412-2026
 
 Račun br. 412/1/1` + sums, "48177209364"},
+		"in the line of whom the letter is for, above the supplier's below the sums": {`                    ZIRMHOF
+                    Alpine Retreat
+Gast: Hr. Baumgartner, Zi. 204
+Lofts GmbH, Mozartgasse 14, A-4020 Linz, UID ATU67312044
+` + billedWork + `
+
+
+Zirmhof KG · Rittner Straße 40, 39100 Bozen · MwSt.-Nr. 02811900212`, "02811900212"},
 		"in the line of another company": {`Nevenka Škarica-Bulić
 javna bilježnica
 Domovinskog rata 880
