@@ -55,6 +55,10 @@ func advice(err error) string {
 		return "the server doesn't take this way to log in: check --kafka-sasl, which is PLAIN where it isn't given"
 	case wrongPassword(err):
 		return "check the user and the password: " + at.login
+	case exceptionOf(err, proto.ErrAccessDenied):
+		return "grant it to the user: deploy/rights/clickhouse.sql has what each process needs"
+	case mayNot(err):
+		return "allow it to the user: docs/security.md#rights has what each process needs"
 	case exceptionOf(err, proto.ErrClusterDoesntExist):
 		return "have <remote_servers> of every server name the cluster's shards, or check --cluster"
 	case exceptionOf(err, proto.ErrNoZookeeper, proto.ErrNoElementsInConfig, proto.ErrQueryIsProhibited):
@@ -195,8 +199,19 @@ func wrongPassword(err error) bool {
 	return errors.Is(err, kafkago.SASLAuthenticationFailed) || errors.Is(err, kerr.SaslAuthenticationFailed)
 }
 
+// mayNot reports whether Kafka knows who connects, and doesn't let it do what was asked.
+func mayNot(err error) bool {
+	return slices.ContainsFunc([]error{
+		kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed, kafkago.ClusterAuthorizationFailed,
+		kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed,
+	}, func(refusal error) bool { return errors.Is(err, refusal) })
+}
+
 // exceptionOf reports whether ClickHouse answered with one of some exceptions.
 func exceptionOf(err error, codes ...proto.Error) bool {
+	if native, ok := errors.AsType[*ch.Exception](err); ok {
+		return native.IsCode(codes...)
+	}
 	exception, ok := errors.AsType[*driver.Exception](err)
 	return ok && slices.Contains(codes, proto.Error(exception.Code))
 }

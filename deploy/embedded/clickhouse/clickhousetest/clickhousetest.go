@@ -223,6 +223,19 @@ func (p *Process) RestartWithQueryLog() error {
 	return p.restartConfigured("<user_directories>", "<query_log><database>system</database><table>query_log</table></query_log>")
 }
 
+// RestartWithUsers is RestartWith for an engine that has more users, without passwords, who may do what GRANT statements say.
+func (p *Process) RestartWithUsers(grants map[string][]string) error {
+	var users strings.Builder
+	for name, all := range grants {
+		fmt.Fprintf(&users, "<%s><password></password><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota><grants>", name)
+		for _, grant := range all {
+			fmt.Fprintf(&users, "<query>%s</query>", grant)
+		}
+		fmt.Fprintf(&users, "</grants></%s>", name)
+	}
+	return p.restartConfigured("</users>", users.String())
+}
+
 // restartConfigured puts more XML into the configuration, before what it has.
 func (p *Process) restartConfigured(before, more string) error {
 	// The file is written when the engine is started by hand, and read again when it is restarted.
