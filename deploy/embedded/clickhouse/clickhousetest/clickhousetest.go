@@ -227,7 +227,8 @@ func (p *Process) RestartWithQueryLog() error {
 func (p *Process) RestartWithUsers(grants map[string][]string) error {
 	var users strings.Builder
 	for name, all := range grants {
-		fmt.Fprintf(&users, "<%s><password></password><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota><grants>", name)
+		fmt.Fprintf(&users, "<%s><password></password><networks><ip>::/0</ip></networks>", name)
+		users.WriteString("<profile>default</profile><quota>default</quota><grants>")
 		for _, grant := range all {
 			fmt.Fprintf(&users, "<query>%s</query>", grant)
 		}
