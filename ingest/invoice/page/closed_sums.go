@@ -94,12 +94,16 @@ func totalBehind(behind []sum, t *sum, value int64) *sum {
 }
 
 // exemptNet is the last plainly labelled net sum of an invoice that says that no tax is due on it, as by reverse charge, and names no total
-// below it: it is what is to be paid, where the figures above it come to it.
-func (s *sheet) exemptNet(nets, taxes, grosses []sum) ruled {
+// below it: it is what is to be paid, where the figures above it come to it. So is what is left of it to pay, less the bills before.
+func (s *sheet) exemptNet(nets, taxes, grosses, others []sum) ruled {
 	if charged(taxes) || len(nets) == 0 || !s.mentions(s.noTax) {
 		return ruled{}
 	}
 	n := &nets[len(nets)-1]
+	if rest := s.leftUnpaid(n, grosses, others); rest != nil {
+		n = rest
+		grosses = nil
+	}
 	below := func(g sum) bool { return g.item.row >= n.item.row && g.value != 0 }
 	only := len(nets) == 1 && len(grosses) == 0 // their sum may be a cent off
 	if n.column || n.weight < 2 || n.value <= 0 || slices.ContainsFunc(grosses, below) || !only && !s.addUp(n) && !s.leftAbove(n) {
@@ -107,6 +111,20 @@ func (s *sheet) exemptNet(nets, taxes, grosses []sum) ruled {
 	}
 	return ruled{net: n, tax: n, gross: n, netValue: n.value, grossValue: n.value, hasNet: true, hasTax: true,
 		rule: untaxedRest, confidence: 0.9}
+}
+
+// leftUnpaid is the last sum to pay that is left of a net sum above it less what stands between them, nothing of which was paid: nil where
+// there is none.
+func (s *sheet) leftUnpaid(net *sum, grosses, others []sum) *sum {
+	for i := range slices.Backward(grosses) {
+		rest := &grosses[i]
+		paid := func(o sum) bool { return o.weight == 3 && o.item.row > net.item.row && o.item.row < rest.item.row }
+		if rest.role == rolePayable && !rest.column && !net.column && rest.value > 0 && rest.item.row > net.item.row &&
+			s.leftOfAbove(rest, net) && !slices.ContainsFunc(others, paid) {
+			return rest
+		}
+	}
+	return nil
 }
 
 // charged reports whether a tax is.
@@ -266,11 +284,16 @@ func (s *sheet) roleBeyond(it *item) (role, int) {
 }
 
 // wholeSums marks figures in groups that fill their cells as money where the document prints sums of a currency without decimals alone:
-// "1 486 000" beside "1 887 220 Ft". Where nobody has coins any more, a short number with decimals is a code or a quantity.
+// "1 486 000" beside "1 887 220 Ft", or below "Bruttó Ft". Where nobody has coins any more, a short number with decimals is a code or a
+// quantity.
 func (s *sheet) wholeSums() {
-	currency, parts := "", false
+	currency, heading, parts := "", "", false
 	for _, row := range s.rows {
 		for _, it := range row {
+			if code, at, length := findCurrency(it.runes); heading == "" && at > 0 && strings.Trim(string(it.runes[at+length:]), ")]. ") == "" &&
+				len(it.amounts) == 0 {
+				heading = code
+			}
 			for _, a := range it.amounts {
 				switch {
 				case a.percent || a.unit:
@@ -283,6 +306,9 @@ func (s *sheet) wholeSums() {
 				}
 			}
 		}
+	}
+	if currency == "" {
+		currency = heading
 	}
 	if parts && !slices.Contains([]string{"HUF", "ISK", "JPY", "KRW"}, currency) {
 		return

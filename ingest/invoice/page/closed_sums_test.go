@@ -125,6 +125,31 @@ Denumirea     Cant.     Preț unitar     Valoare lei     TVA 21% lei
 Lotizare          4        2.100,00        8.400,00        1.764,00
 Total                                      8.400,00        1.764,00
 Total de plată lei                                        10.164,00`, "840000 | 176400 | 1016400"},
+		"a row of totals without cents, below a currency": {`
+Megnevezés               Menny.   Nettó Ft     ÁFA Ft    Bruttó Ft
+Szállás 2 éj             2        70 000       3 500      73 500
+Idegenforgalmi adó       2         4 000           0       4 000
+Étterem                  1        12 000       2 120      14 120
+Összesen                          86 000       5 620      91 620`, "8600000 | 562000 | 9162000"},
+		"what is left of bills before, no tax being due": {`
+Summe                                             33.403,62
+Nachlass 2 %                                        -668,07
+Auftragssumme netto                               32.735,55
+./. 1. Abschlag vom 03.03.2026                    15.000,00
+./. 2. Abschlag vom 02.06.2026                    15.500,00
+Restforderung                                      2.235,55
+Steuerschuldnerschaft des Leistungsempfängers gemäß § 13b UStG.`, "223555 | 0 | 223555"},
+		"the same, a part being paid": {`
+Summe                                             33.403,62
+Nachlass 2 %                                        -668,07
+Auftragssumme netto                               32.735,55
+./. bereits bezahlt                               15.000,00
+./. 2. Abschlag vom 02.06.2026                    15.500,00
+Restforderung                                      2.235,55
+Steuerschuldnerschaft des Leistungsempfängers gemäß § 13b UStG.`, "- | - | -"},
+		"one sum of somebody who pays no tax": {`
+za statické posouzení vám účtuji sjednanou částku 13 500,- Kč.
+Nejsem plátce DPH.`, "1350000 | 0 | 1350000"},
 		"a duty below the tax is none": {`
 Notarski zapis                                  387,00
 Vpis                                             92,00

@@ -207,7 +207,7 @@ func (s *sheet) seenOfLabel(c *candidate, f found, p place) {
 	_, tail, _ := strings.Cut(f.item.folded[f.start:f.end], " ")
 	about := f.label.rule == titleNumber && s.numberedThing.MatchString(tail)                                  // "Rechnung zu Auftrag Nr."
 	corrected := before != f.item.folded[:f.start] && s.credits() && !s.creditTitle.MatchString(f.item.folded) // "Betreft factuur"
-	refers := s.referring.MatchString(f.item.folded[f.start:]) && s.credits()                                  // "Réf. facture"
+	refers := s.referring.MatchString(f.item.folded[f.start:f.end]) && s.credits()                             // "Réf. facture"
 	other := about || corrected || refers || s.otherNumberBefore.MatchString(before) && (s.credits() || !s.reference.MatchString(before)) ||
 		s.otherNumberBehind.MatchString(f.item.folded[f.end:])
 	not := s.otherNumberAfter.MatchString(f.item.folded[f.end:]) && !saidTwice(f.item.folded[f.end:]) // "Nr./Datum"

@@ -173,7 +173,8 @@ func TestWaysToSetANumber(t *testing.T) {
 	}
 }
 
-// Given a credit note that names the invoice that it corrects in a line that begins as a subject does, then the note's own number is read.
+// Given a credit note that names the invoice that it corrects in a line that begins as a subject does, or in an item, then the note's own
+// number is read.
 func TestTheNumberOfACreditNote(t *testing.T) {
 	reader, err := preparedReader()
 	if err != nil {
@@ -182,6 +183,7 @@ func TestTheNumberOfACreditNote(t *testing.T) {
 	for particulars, want := range map[string]string{
 		"Creditfactuur\n\nCreditnummer     C2026-0052\nDatum            20-10-2026\nBetreft factuur  F2026-0741 van 02-04-2026": "C2026-0052",
 		"Gutschrift\n\nBeleg            C2026-0052\nDatum            20.10.2026\nBetreff Rechnung F2026-0741 vom 02.04.2026":    "C2026-0052",
+		"Nota de crédito NC 26/74\nDatum 20.10.2026\n\nTorneiras — Ref. fatura FT 26/1802 de 02-09-2026":                        "NC 26/74",
 	} {
 		if got := numberOn(t, reader, withParticulars(particulars)); got != want {
 			t.Errorf("%q: number %q, want %q", particulars, got, want)

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -30,6 +31,8 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add addName) {
 			switch {
 			case near && company && it != id:
 				add(first, it, ruleIDBlock, "company")
+			case company && it.col == 0 && !near && s.addressBelow(it) && s.endsAddress(id) && !s.tellsOfItself(it):
+				continue // two columns: an addressee on the left
 			case company && it.col == 0 && (r == id.row || id.y > s.heights[id.page-1]*0.4):
 				add(first, it, ruleIDLine, "")
 			case near && it != id && r < id.row && id.y > s.heights[id.page-1]*0.75:
@@ -40,6 +43,19 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add addName) {
 		}
 		last = row[0]
 	}
+}
+
+// tellsOfItself reports whether a name's block says how to reach or pay who it is of, or where he is registered.
+func (s *sheet) tellsOfItself(name *item) bool {
+	return slices.ContainsFunc(s.block(name), func(it *item) bool {
+		return withContact(it.folded) || s.withAccount(it.folded) || s.footMark.MatchString(it.folded)
+	})
+}
+
+// endsAddress reports whether an item goes on with an address in its column.
+func (s *sheet) endsAddress(it *item) bool {
+	above := s.above(it)
+	return above != nil && sameEdge(above, it) && (s.postalCity.MatchString(above.folded) || s.street.MatchString(above.folded))
 }
 
 // imprint reads the name at the beginning of a line that goes on with the number at court, tax id, account or address of

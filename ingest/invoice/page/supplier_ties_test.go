@@ -80,6 +80,16 @@ Universitätsstraße 3
 6020 Innsbruck
 `, german, `Hypo Landesbank · IBAN AT61 1904 3002 3457 3201 · UID ATU12345675`, "Dipl.-Ing. Martin Kofler"},
 
+		"two columns, the tax id beside the buyer's name": {`
+                                                  Lindner Vogt Architekten
+                                                  Partnerschaft mbB
+                                                  Goethestraße 11
+                                                  80336 München
+Wohnbau Isar GmbH                                 USt-IdNr. DE136695976
+Leopoldstraße 40
+80802 München
+`, german, ``, "Lindner Vogt Architekten Partnerschaft mbB"},
+
 		"the bank first in the foot, the sender in small above the window": {`
                                                      Steinbach Innenausbau
 

@@ -149,7 +149,7 @@ func (s *sheet) agreeing() (ruled, []sum) {
 	if t := s.toldSums(grosses); t.gross != nil {
 		return t, all
 	}
-	if t := s.exemptNet(nets, taxes, grosses); t.gross != nil {
+	if t := s.exemptNet(nets, taxes, grosses, pick(roleOther)); t.gross != nil {
 		return t, all
 	}
 	if t := s.beforeWithheld(nets, taxes, grosses, pick(roleOther)); t.gross != nil {
@@ -300,7 +300,7 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 			break
 		}
 	}
-	if unexplained(g, grosses, others) || g.role == rolePayable && settled(others) {
+	if unexplained(g, grosses, others) || g.role == rolePayable && settled(others) || s.reduced(g, nets) {
 		out.confidence -= 0.15
 	}
 	positive := 0
@@ -420,6 +420,13 @@ func unexplained(g *sum, grosses, others []sum) bool {
 		}
 	}
 	return false
+}
+
+// reduced reports whether a labelled net sum is what is left of a total above it, less a discount say: that one was no invoice's.
+func (s *sheet) reduced(g *sum, nets []sum) bool {
+	return slices.ContainsFunc(nets, func(n sum) bool {
+		return !n.column && n.item.row > g.item.row && n.value < g.value && sameColumn(n.item, g.item) && s.leftOfAbove(&n, g)
+	})
 }
 
 // taxedBases are the sums above labelled taxes to which the rate beside the tax leads, whatever they are called: fees, wages.
