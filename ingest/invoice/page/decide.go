@@ -41,6 +41,7 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 		case weighed.gross != nil && rules.gross.rule == restTaxed && rules.restOf(&weighed),
 			weighed.gross != nil && rules.gross.rule == withCharge && rules.tax.is(weighed.tax),
 			rules.gross.rule == billedNow,
+			weighed.gross != nil && s.rowLeft(&rules, &weighed),
 			weighed.gross != nil && rules.gross.rule == ratesMakeUp && absolute(weighed.gross.value) < absolute(rules.gross.value):
 			return rules, weighed, labelled
 		case weighed.gross.certain() && bills.itemsPrefer(&rules, weighed.net),

@@ -2,6 +2,7 @@ package page
 
 import (
 	"math"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -101,11 +102,14 @@ func (v *vocabulary) paidThen(before, after string) string {
 		return inSentence
 	case last != nil && v.paying.MatchString(after) && !v.otherDate.MatchString(words):
 		return inSentence // "diesen Betrag bis 30.9. auf unser Konto zu überweisen"
-	case v.debited.MatchString(said) && (!v.period.MatchString(lastWord(before)) || v.fromThen.MatchString(strings.TrimSpace(before))):
+	case v.debited.MatchString(figuresBetween.ReplaceAllString(words+after, "")) && (!v.period.MatchString(lastWord(before)) || v.fromThen.MatchString(strings.TrimSpace(before))):
 		return byDebit
 	}
 	return ""
 }
+
+// figuresBetween stand between the words of a sentence: "werden wir am 30.9. Ihrem Konto 0100 448 213 belasten".
+var figuresBetween = regexp.MustCompile(`\d[\d.]* `)
 
 // untilInFull reports whether a clause is a last day and the whole sum: "Bis 28.10. ohne Abzug" below "Bis 12.10. 2 % Skonto", "8 Tage 2 %
 // Skonto oder bis 28.10. netto", "bis 12.10. 2 % Skonto, ohne Abzug bis 28.10."

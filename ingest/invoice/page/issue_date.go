@@ -19,7 +19,11 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 			s.labelledDate(&all, f)
 		}
 	})
-	s.each(s.numberLabels, func(f found) { s.behindNumber(&all, f) })
+	s.each(s.numberLabels, func(f found) {
+		if f.label.rule != plainNumber || certain(number) && f.item == numberAt {
+			s.behindNumber(&all, f)
+		}
+	})
 	s.otherDays(&all)
 	toPay, latest := s.daysToPay(), s.latestYear()
 	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool {
@@ -34,7 +38,9 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 		if c.rule == noLabel && slices.Contains(toPay, dayAt{c.at, d.start}) {
 			return true
 		}
-		if label := s.announcement(c.at, d.start, d.end); weak && s.otherDate.MatchString(label) && !s.bothDates.MatchString(label) {
+		label, left := s.announcement(c.at, d.start, d.end), s.left(c.at)
+		addressee := left != nil && s.legalForm.MatchString(left.folded) // "Harbour Homes Limited" is no label
+		if weak && !addressee && s.otherDate.MatchString(label) && !s.bothDates.MatchString(label) {
 			return true // of arrival, say
 		}
 		if said := s.lineBefore(c.at, d); c.rule == noLabel && s.otherDate.MatchString(said) && !s.bothDates.MatchString(said) {
@@ -47,6 +53,9 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 		}
 		if !certain(number) && c.rule == behindTheNumber && s.numberedBefore(c.at, d) {
 			return true // of an order, say
+		}
+		if c.rule == noLabel && s.toldBelow(c, d, all.all) {
+			return true // "transfer dated 19 January" below the day of the letter
 		}
 		if s.deducted(c) || beginsWithDay(c.at) && len(s.rows[c.at.row]) > 1 && s.inColumnOfDays(c.at) {
 			return true
@@ -63,6 +72,20 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	}
 	day, _ := time.Parse(time.DateOnly, best.Value)
 	return best, day
+}
+
+// toldBelow reports whether a day without a label stands behind the words of a line, and one alone in its cell, or behind a place, above it
+// in the head of the letter.
+func (s *sheet) toldBelow(c *candidate, d date, all []*candidate) bool {
+	const fewest = 3 // words before it
+	if c.at.page != 1 || len(strings.Fields(c.at.folded[:d.start])) < fewest {
+		return false
+	}
+	return slices.ContainsFunc(all, func(o *candidate) bool {
+		alone := len(o.at.dates) == 1 && len(strings.Fields(o.at.folded[:o.at.dates[0].start])) < fewest && o.at.folded[o.at.dates[0].end:] == ""
+		return o.at.page == 1 && o.at.row < c.at.row && o.at.y < s.heights[0]/2 && o.key != c.key && alone && len(s.rows[o.at.row]) <= 2 &&
+			(o.rule == noLabel || o.rule == placeBefore)
+	})
 }
 
 // numberedBefore reports whether the number that a day stands behind is that of something else by its label: "Auftrag: 7/14 vom 2.3.2026".
@@ -183,7 +206,7 @@ func beginsWithDay(it *item) bool {
 
 // behindNumber labels the days right behind a document's title and number, as in "Rechnung 7 · 01.02.2026".
 func (s *sheet) behindNumber(all *candidates, f found) {
-	if f.start > 0 || f.label.rule == "plain number label" {
+	if f.start > 0 {
 		return
 	}
 	for _, d := range f.item.dates {

@@ -39,7 +39,11 @@ func (s *sheet) titles(numbered bool, gross *share) titles {
 			strict := s.ownTitle(text)
 			if s.creditTitle.MatchString(text) && len(leadingPart(text)) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 &&
 				!invoiceFirst && !n.reminder && it.row < total && moneyIn(row) == 0 {
-				n.credit = true
+				if s.correctionTitle.MatchString(text) && s.mentions(s.replacing) { // an invoice anew, not what is less of one
+					n.title, n.titleRow = true, min(n.titleRow, it.row)
+				} else {
+					n.credit = true
+				}
 			} else if strict && it.page == 1 {
 				invoiceFirst = true // what is called a credit below is an item of it
 			}

@@ -3,6 +3,7 @@ package page
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -45,7 +46,7 @@ func (s *sheet) somethingElse(c *candidate) bool {
 		return true
 	case c.rule == noLabel:
 		other := func(feature string) bool { return strings.HasPrefix(feature, othersLabel) }
-		return s.ofThing(c) || noNumber(c) || monthOfYear.MatchString(c.value) || s.ofItem(c) || s.inGroups(c.at, start, end) ||
+		return s.ofThing(c) || noNumber(c) || season(c.value) || monthOfYear.MatchString(c.value) || s.ofItem(c) || s.inGroups(c.at, start, end) ||
 			phoneBefore.MatchString(c.at.folded[:start]) || slices.ContainsFunc(c.features, other)
 	case c.rule == titleBefore:
 		return noNumber(c) || !slices.Contains(c.features, titleBefore+" behind") && s.ofThing(c)
@@ -100,7 +101,24 @@ func noNumber(c *candidate) bool {
 	code := end-start == 3 && start > 0 && text[start-1] == '(' && end < len(text) && text[end] == ')'
 	called := strings.Contains(c.value, " ") && phone.MatchString(c.value)
 	return code || called || bareYear(c.value) || measures.MatchString(c.value) || hundredths.MatchString(c.value) ||
-		spanOf.MatchString(c.value)
+		spanOf.MatchString(c.value) || manifold.MatchString(c.value)
+}
+
+// manifold is how many of something a thing has: "4-farbig".
+var manifold = regexp.MustCompile(`^\d{1,3}-?\p{Ll}{4}`)
+
+// twoYears are a year and what may be the next one.
+var twoYears = regexp.MustCompile(`^(20\d\d)[/–-](?:20)?(\d\d)$`)
+
+// season reports whether figures are a year and the next one, as of schools and sports: "2025/26".
+func season(value string) bool {
+	m := twoYears.FindStringSubmatch(value)
+	if m == nil {
+		return false
+	}
+	first, _ := strconv.Atoi(m[1])
+	next, _ := strconv.Atoi(m[2])
+	return (first+1)%100 == next
 }
 
 // spanOf is from one small number to another, as houses and weeks are told: "12–18".

@@ -23,9 +23,19 @@ func (s *sheet) addressees(add addName) {
 }
 
 // addressed is the one name over an address in the window that nothing ties to who issued the document, where words say that the buyer
-// did and no label names the seller; nil where there is none, or several.
+// did: the one that a seller's label names, if it does. Nil where there is none, or several.
 func (s *sheet) addressed(all []named) *named {
-	if !s.saysSelfBilled() || slices.ContainsFunc(all, func(c named) bool { return c.ties[tieLabel] }) {
+	if !s.saysSelfBilled() {
+		return nil
+	}
+	addressee := func(whole string) bool {
+		return slices.ContainsFunc(all, func(c named) bool { return c.rule == ruleAddressee && c.whole == whole })
+	}
+	labelled := slices.IndexFunc(all, func(c named) bool { return c.ties[tieLabel] })
+	if labelled >= 0 {
+		if c := &all[labelled]; c.rule == ruleSeller && addressee(c.whole) {
+			return c
+		}
 		return nil
 	}
 	var only *named

@@ -274,7 +274,7 @@ func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add add
 		return
 	}
 	rest := s.firstPart(next.text())
-	if strings.HasPrefix(Key(rest), it.key) { // a mark over the name that begins with it
+	if strings.HasPrefix(Key(rest), it.key) || s.formFirst(rest) { // a mark over the name that begins with it, or over a whole name
 		return
 	}
 	if s.legalForm.MatchString(it.folded) {
@@ -291,6 +291,16 @@ func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add add
 	case s.legalForm.MatchString(foldText(rest)) && s.nameLike(s.cleanName(first)): // not a label over a name
 		add(first+" "+rest, it, ruleLetterhead, "over two lines")
 	}
+}
+
+// formFirst reports whether a name begins with its legal form, as in "SRL Lhoest & Fils": nothing before it is a part of it.
+func (s *sheet) formFirst(name string) bool {
+	loc := s.legalForm.FindStringIndex(foldText(name))
+	if loc == nil || strings.TrimSpace(foldText(name)[:loc[0]]) != "" {
+		return false
+	}
+	runes := []rune(name)
+	return s.nameLike(strings.TrimSpace(string(runes[min(loc[1], len(runes)):])))
 }
 
 // labelsValue reports whether figures stand right of an item, in letters about as large: it is their label.

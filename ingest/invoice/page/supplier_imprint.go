@@ -25,7 +25,7 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add addName) {
 			near := aligned(it, id)
 			company := s.legalForm.MatchString(it.folded)
 			first := s.firstPart(it.text())
-			if s.ofBank(first, it.folded) {
+			if s.ofBank(first, it.folded) || s.endsList(it) {
 				continue
 			}
 			switch {
@@ -43,6 +43,12 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add addName) {
 		}
 		last = row[0]
 	}
+}
+
+// endsList reports whether an item goes on with what the line above it lists, the members of a board say, and names no company.
+func (s *sheet) endsList(it *item) bool {
+	above := s.above(it)
+	return above != nil && absFloat(above.x0-it.x0) < 1 && strings.HasSuffix(strings.TrimSpace(above.folded), ",") && !s.legalForm.MatchString(it.folded)
 }
 
 // tellsOfItself reports whether a name's block says how to reach or pay who it is of, or where he is registered.
@@ -126,7 +132,7 @@ func (s *sheet) legalNotice(buyers map[*item]bool, add addName) {
 					break
 				}
 				for _, other := range above {
-					if aligned(other, it) && !buyers[other] {
+					if aligned(other, it) && !buyers[other] && !s.endsList(other) {
 						add(s.firstPart(other.text()), other, "legal notice", "above")
 					}
 				}

@@ -39,6 +39,10 @@ func (s *sheet) sellerLabels(add addName) {
 			if it == s.from {
 				loc = []int{0, len(it.runes)}
 			}
+			add := add
+			if loc == nil {
+				loc, add = s.payeeLabel.FindStringIndex(it.folded), s.companies(add)
+			}
 			if loc == nil {
 				continue
 			}
@@ -61,6 +65,15 @@ func (s *sheet) sellerLabels(add addName) {
 				}
 				add(s.firstPart(name), r, ruleSeller, "right of it")
 			}
+		}
+	}
+}
+
+// companies adds none but names with a legal form.
+func (s *sheet) companies(add addName) addName {
+	return func(name string, it *item, rule, how string) {
+		if s.legalForm.MatchString(foldText(name)) {
+			add(name, it, rule, how)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (s *sheet) toldRates(p *passage) ruled {
 }
 
 // toldTriple is the net sum and the total of the tax that a figure of a passage may be, or what they make up with a charge that no tax
-// applies to.
+// applies to, whether the net sum contains it or not.
 func (s *sheet) toldTriple(p *passage, i int) ruled {
 	t := &p.figures[i]
 	before, behind := p.around(i)
@@ -150,7 +150,7 @@ func (s *sheet) toldTriple(p *passage, i int) ruled {
 	for k := range p.figures {
 		n := &p.figures[k]
 		said, _ := p.around(k)
-		if n.value <= t.value || !leads(p.rates, n.value, t.value, 1) || s.contractSum.MatchString(said) {
+		if n.value <= t.value || s.contractSum.MatchString(said) || !leads(p.rates, n.value, t.value, 1) && !s.withCharge(p, n.value, t.value) {
 			continue
 		}
 		if g := s.toldTotal(p, n.value+t.value); g != nil {
@@ -168,6 +168,17 @@ func (s *sheet) toldTriple(p *passage, i int) ruled {
 		}
 	}
 	return ruled{}
+}
+
+// withCharge reports whether a passage tells of a charge without tax that a net sum contains: a rate leads from the rest of it to the tax.
+func (s *sheet) withCharge(p *passage, net, tax int64) bool {
+	for i := range p.figures {
+		said, _ := p.around(i)
+		if rest := net - p.figures[i].value; p.figures[i].value > 0 && rest > tax && s.untaxedCharge(said) && leads(p.rates, rest, tax, 1) {
+			return true
+		}
+	}
+	return false
 }
 
 // untaxedCharge reports whether words speak of what was laid out, or what no tax applies to.

@@ -15,6 +15,7 @@ type vocabulary struct {
 	invoiceTitle, invoiceTitleAlone, titleAlone, titleTail *words.Pattern
 	anyInvoiceTitle                                        *words.Pattern
 	invoiceWord, invoicePart, creditTitle, copyMark        *words.Pattern
+	correctionTitle, replacing                             *words.Pattern
 	otherTitle, titleAboutInvoices, selfBilling, subject   *words.Pattern
 	enclosure, sentAlong, noInvoice                        *words.Pattern
 	reminderTitle, reminderSubject, offering               *words.Pattern
@@ -62,7 +63,7 @@ type vocabulary struct {
 	units                                                                    map[string]bool
 
 	// Seller and buyer.
-	sellerLabel, sellerPhrase, buyerLabel, buyerWord                         *words.Pattern
+	sellerLabel, payeeLabel, sellerPhrase, buyerLabel, buyerWord             *words.Pattern
 	fromWhom, toWhom                                                         *words.Pattern
 	buyerPhrase, yours, sellers                                              *words.Pattern
 	contact, contactLine, attention, onBehalf                                *words.Pattern
@@ -106,6 +107,8 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.invoicePart = w.Compile(`<=invoice>`)
 	v.copyMark = w.Compile(`^\W*<copy>\W*$`)
 	v.creditTitle = w.Compile(`^\W*(?:<copy> )?<credit note>`)
+	v.correctionTitle = w.Compile(`^\W*(?:<copy> )?<correction>`)
+	v.replacing = w.Compile(`<replaces>.{1,40}<invoice word>`)
 	v.selfBilling = w.Compile(`<self billing>|\(389\)`)                  // its code in UNTDID 1001
 	const nth = `^\W*(?:\d{1,2} ?[a-z.~]{0,3} ?|(?:<copy>|<ordinal>) )?` // "2. Mahnung", "2e relance", "final reminder"
 	v.otherTitle = w.Compile(nth + `(?:<other document>|<about invoices*>|<reminder*>)`)
@@ -237,7 +240,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.openTerms = w.Compile(`<open terms>|\d ?[/+] ?\d{2,3} ?<days>`)
 	v.fromReceipt = w.Any("from receipt")
 	v.latePayment = w.Any("late")
-	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*(?:[a-z]+ \()?$`) // "bis Kursbeginn (21.9.2026)"
+	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*(?:(?:[a-z]+ ){1,2}\()?$`) // "bis Ende September (30.9.2026)"
 	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
 	v.debited = w.Any("debited")
 	v.verbEnd = w.Compile(` <end of a verb>$`)
@@ -351,6 +354,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	// "Buyer", "Buyer (invoice address):", "Buyer's name, address"
 	const labelEnd = `(?:'?s?,? <name>(?:[,/ ]+[^ :,]+){0,2})?(?: ?[(/][^:]*)?\W*(?::|$)`
 	// "Leistungserbringer | Supplier"
+	v.payeeLabel = w.Compile(`^\W*<payee>` + labelEnd)
 	v.sellerLabel = w.Compile(`^\W*<seller>(?: ?[|~-] ?<seller>)?` + labelEnd)
 	v.fromWhom = w.Compile(`^<from whom>\W*$`)
 	v.toWhom = w.Compile(`^(?:<for>|<buyer>)\W*$`)
@@ -365,7 +369,8 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.onBehalf = w.Any("on behalf")
 	v.attention = w.Compile(`^<attention>`)
 	// What is a word of other languages, as SIA, is a legal form beside a name in quotation marks, which are folded to "~", too.
-	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])|^<=legal form first> [a-z]|[a-z],? <=legal form first>$|` +
+	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])|[a-z]{3}-(?:gmbh|ag|kg|ohg)(?:$|[ ,.)])|` +
+		`^<=legal form first> [a-z]|[a-z],? <=legal form first>$|` +
 		`(?:^|[ ,(])<=legal form beside a quoted name> ?["~']|["~'],? ?<=legal form beside a quoted name>(?:$|[ ,.)])`)
 	v.branch = w.Compile(`^<branch> [a-z]`)
 	v.publicBody = w.Compile(`^<public body> [a-z]|[a-z] <ending of a public body>$`)
