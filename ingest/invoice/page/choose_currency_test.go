@@ -92,6 +92,10 @@ func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
 		{"a telephone number and such a percentage of something else", "Tel. +41 44 123 45 67", "", "Discount 8.1 %", "-", ""},
 		{"a telephone number and the name that the tax has there", "Tel. +386 1 234 56 78", "", "DDV", "EUR", ""},
 		{"a telephone number and the name that the tax has elsewhere", "Tel. +386 1 234 56 78", "", "ÁFA", "-", ""},
+		{"crowns, the tax and letters of Denmark", "", "", "Beløbet er på kr. 1.200, uden moms", "DKK", ""},
+		{"crowns, the tax and letters of Sweden", "", "", "Summan är på kr 1.200, utan moms", "SEK", ""},
+		{"crowns and the tax of Norway", "", "", "Beløpet er på kr 1.200, uten mva", "NOK", ""},
+		{"crowns, and nothing that tells whose", "", "", "Beløpet er på kr 1.200", "-", ""},
 		{"the account that is debited", "", "", "Debited from your account AT61 1904 3002 3457 3201", "-", ""},
 	}
 	reader, err := preparedReader()

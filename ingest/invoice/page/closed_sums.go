@@ -175,14 +175,15 @@ func (t *totals) restOf(weighed *totals) bool {
 	return false
 }
 
-// rowLeft reports whether the rules' own sums stand in a row of net, tax and total that is left of one with the weights', less a row between
-// them: of the year's water less the prepayments, whatever details a later page has.
+// rowLeft reports whether the rules' own sums stand in a row of net, tax and total that is left of one with the weights', less a row
+// between them: of the year's water less the prepayments, whatever details a later page has.
 func (s *sheet) rowLeft(rules, weighed *totals) bool {
 	rows := s.triples()
 	for k := 2; k < len(rows); k++ {
 		whole, less, left := &rows[k-2], &rows[k-1], &rows[k]
-		if left.gross.item == rules.gross.from.item && whole.gross.value == weighed.gross.value && inOneColumn(whole.tax, less.tax, left.tax) &&
-			whole.net.value-absolute(less.net.value) == left.net.value && whole.tax.value-absolute(less.tax.value) == left.tax.value {
+		both := left.gross.item == rules.gross.from.item && whole.gross.value == weighed.gross.value
+		if both && inOneColumn(whole.tax, less.tax, left.tax) && whole.net.value-absolute(less.net.value) == left.net.value &&
+			whole.tax.value-absolute(less.tax.value) == left.tax.value {
 			return true
 		}
 	}

@@ -147,6 +147,20 @@ Auftragssumme netto                               32.735,55
 ./. 2. Abschlag vom 02.06.2026                    15.500,00
 Restforderung                                      2.235,55
 Steuerschuldnerschaft des Leistungsempfängers gemäß § 13b UStG.`, "- | - | -"},
+		"a year less its prepayments in a row, details on the next page": {`
+Zusammenstellung                                  Netto EUR       USt 7 % EUR    Brutto EUR
+Trinkwasser und Grundpreis                        2.407,98        168,56         2.576,54
+abzüglich verrechnete Abschläge (11 Zahlungen)   -1.925,00       -134,75        -2.059,75
+Nachzahlung                                         482,98         33,81           516,79
+
+Summe                                                                           2.407,98
+In der Bruttosumme von 2.576,54 EUR sind 7 % Umsatzsteuer von 168,56 EUR enthalten.`, "48298 | 3381 | 51679"},
+		"a balance as the Swiss call it": {`
+Honorar (16.00 Std.)                  CHF           5'480.00
+Kleinspesenpauschale                  CHF             164.40
+Zwischentotal                         CHF           5'644.40
+8,1 % Mehrwertsteuer                  CHF             457.20
+Zu Ihren Lasten                       CHF           6'101.60`, "564440 | 45720 | 610160"},
 		"one sum of somebody who pays no tax": {`
 za statické posouzení vám účtuji sjednanou částku 13 500,- Kč.
 Nejsem plátce DPH.`, "1350000 | 0 | 1350000"},

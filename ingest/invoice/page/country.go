@@ -139,7 +139,41 @@ func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (
 			}
 		}
 	}
+	code, crowns := s.crowns()
+	say(code, crowns, "crowns in a language", true)
 	return all
+}
+
+var (
+	printedCrowns = regexp.MustCompile(`\b[Kk]r\b`)
+	danishMoms    = regexp.MustCompile(`\bmoms`)
+	norwegianTax  = regexp.MustCompile(`\b(?:mva|merverdiavgift)`)
+)
+
+// crowns are those of Denmark, Norway or Sweden, where sums are in "kr" and the tax's name and the letters say in which language, and where
+// that is printed first. "" where they don't.
+func (s *sheet) crowns() (code string, at *item) {
+	var moms, mva, oe, umlaut bool
+	for _, row := range s.rows {
+		for _, it := range row {
+			if at == nil && printedCrowns.MatchString(it.text()) {
+				at = it
+			}
+			moms, mva = moms || danishMoms.MatchString(it.folded), mva || norwegianTax.MatchString(it.folded)
+			oe, umlaut = oe || strings.ContainsAny(it.text(), "æøÆØ"), umlaut || strings.ContainsAny(it.text(), "äöÄÖ")
+		}
+	}
+	switch {
+	case at == nil || oe && umlaut:
+		return "", nil
+	case moms && !mva && oe:
+		return "DKK", at
+	case mva && !moms:
+		return "NOK", at
+	case moms && !mva && umlaut:
+		return "SEK", at
+	}
+	return "", nil
 }
 
 // businessCurrency is the currency of the country where a number of a business is called as in a text.

@@ -102,7 +102,8 @@ func (v *vocabulary) paidThen(before, after string) string {
 		return inSentence
 	case last != nil && v.paying.MatchString(after) && !v.otherDate.MatchString(words):
 		return inSentence // "diesen Betrag bis 30.9. auf unser Konto zu überweisen"
-	case v.debited.MatchString(figuresBetween.ReplaceAllString(words+after, "")) && (!v.period.MatchString(lastWord(before)) || v.fromThen.MatchString(strings.TrimSpace(before))):
+	case v.debited.MatchString(figuresBetween.ReplaceAllString(words+after, "")) &&
+		(!v.period.MatchString(lastWord(before)) || v.fromThen.MatchString(strings.TrimSpace(before))):
 		return byDebit
 	}
 	return ""

@@ -51,7 +51,12 @@ func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
 		"Neuer Abschlag ab Juni: Strom 185,00 €, Wasser 55,00 €, fällig zum 1. eines Monats,\nerstmals am 01.06.2026.":                   "-",
 		"Wir belasten Ihre Kreditkarte (endet auf 4471) am 03.06.2026. Sie müssen nichts tun.":                                           "2026-06-03",
 		"Zahlbar spesenfrei bis Kursbeginn (05.06.2026) auf unser Konto bei RZOOAT2L.\nStorno: danach 50 %.":                             "2026-06-05",
-		"Der Betrag wird vereinbarungsgemäß am 20.05.2026 dem Treuhandkonto entnommen; eine Überweisung ist nicht erforderlich.":         "2026-05-20",
+		"Wir bitten Sie, den Betrag bis zum 5. Juni 2026 auf unser nebenstehendes Konto\nanzuweisen.":                                    "2026-06-05",
+		"Zahlung mittels Banküberweisung innerhalb 05.06.2026 auf das Konto.":                                                            "2026-06-05",
+		"Den Betrag werden wir am 20.05.2026 Ihrem Kontokorrentkonto 0100 448 213 belasten.":                                             "2026-05-20",
+		"Wir sind dankbar für die Überweisung bis Ende Mai (31.5.2026) auf unser Konto.":                                                 "2026-05-31",
+		"Uhraďte nejpozději\n5. 6. 2026": "2026-06-05",
+		"Der Betrag wird vereinbarungsgemäß am 20.05.2026 dem Treuhandkonto entnommen; eine Überweisung ist nicht erforderlich.": "2026-05-20",
 	} {
 		if _, f, _ := reader.Read(typedBill(sums+terms), Own{}); dueOf(stated(f.DueDate)) != want {
 			t.Errorf("%s: %s, want %s", terms, dueOf(stated(f.DueDate)), want)

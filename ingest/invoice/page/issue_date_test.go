@@ -1,6 +1,10 @@
 package page
 
-import "testing"
+import (
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
 
 // Given days in lines of an item that go on from the line above, in small letters or right behind "of", then what is said before them
 // begins above: the rate of exchange or the order whose days they are. A line that begins anew says all itself.
@@ -41,6 +45,7 @@ func TestWhatIsSaidOverADayOnTheRight(t *testing.T) {
 func TestWordsOfDays(t *testing.T) {
 	v := testVocabulary(t)
 	for said, want := range map[string]bool{"abbuchung am": true, "bezahlt am": true, "wechselkurs vom": true, "kurs per": true,
+		"ablesung am": true, "meter reading date": true, "releve du": true, "avlast den": true,
 		"kursrechnung": false, "kursbeginn": false} {
 		if got := v.otherDate.MatchString(said); got != want {
 			t.Errorf("%q: another day's %v, want %v", said, got, want)
@@ -67,6 +72,30 @@ func TestAnEndOfAWordIsNoLabel(t *testing.T) {
 		sheetOf(t, lines).labelledNumbers(&all)
 		if len(all.all) != want {
 			t.Errorf("%q: %d labelled numbers, want %d", lines, len(all.all), want)
+		}
+	}
+}
+
+// Given days that nothing announces, then the one of the letter is that of issue, beside an address, too, and not one that its subject tells;
+// and so is the one behind the number, a stroke between them.
+func TestDaysThatNothingAnnounces(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for head, want := range map[string]string{
+		"Ms Grainne Tuohy                        Your ref: Road/Lot 2\nCorrib Strand Homes Limited                 6th March 2026\nGalway\n\n" +
+			"Re: Site at Salthill – transfer dated 19th January 2026 – our fee note 26/0417": "2026-03-06",
+		"INVOICE\nNo. 26/0417 / 6 March 2026\n\nContract No. 62/01.02.2026": "2026-03-06",
+	} {
+		_, f, _ := reader.Read(typed.Document("Brannigan Daly Solicitors LLP\n7 Merchants Row, Galway\n\n"+head+`
+
+Professional fee                                        1,000.00
+VAT 23%                                                   230.00
+Total                                                   1,230.00
+`), Own{})
+		if got := stated(f.Date); got != want {
+			t.Errorf("%q: %q, want %q", head, got, want)
 		}
 	}
 }

@@ -75,7 +75,12 @@ func TestKindsOfDocuments(t *testing.T) {
 		"a bill of a utility in Italy": {paper("Bolletta della luce", closing, ""), Invoice},
 		"an order confirmed, invoices in a sentence": {paper("Wupperzettel\n\nDe uitvoering begint in week twaalf en wordt verrekend in delen volgens de\nfactuurdatum.",
 			"Gesamtbetrag 1.000,00", ""), NotAnInvoice},
-		"a credit named above the total": {paper("Storno zu Rechnung 2026-0399 vom 02.05.2026", closing, ""), CreditNote},
+		"a correction":                                 {paper("Rechnungskorrektur", closing, ""), CreditNote},
+		"a correction that replaces an invoice":        {paper("Rechnungskorrektur", closing, "Diese Rechnung ersetzt unsere Rechnung 2026-0399."), Invoice},
+		"a credit that replaces an invoice":            {paper("Gutschrift", closing, "Sie ersetzt unsere Rechnung 2026-0399."), CreditNote},
+		"a notice of the costs that an office settles": {paper("Kostenfestsetzungsbescheid", "Kosten insgesamt 1.000,00 EUR", ""), Invoice},
+		"a notice of a contribution":                   {paper("Erschließungsbeitragsbescheid", "Zu zahlen 1.000,00 EUR", ""), Invoice},
+		"a credit named above the total":               {paper("Storno zu Rechnung 2026-0399 vom 02.05.2026", closing, ""), CreditNote},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, _, _ := reader.Read(typed.Document(c.paper), Own{}); got != c.want {
@@ -101,7 +106,6 @@ func TestATitleWithAColon(t *testing.T) {
 	}
 }
 
-// Given letters that somebody sends an invoice with, in several languages, then they are none, though they name its number, day and sum;
 // Given a document whose title nobody knows and that carries all that an invoice has, then it is none where it says so in the words of its
 // language; what calls itself an invoice is one, for such a sentence may be about the tax.
 func TestDocumentsThatSayTheyAreNoInvoice(t *testing.T) {
@@ -125,6 +129,7 @@ func TestDocumentsThatSayTheyAreNoInvoice(t *testing.T) {
 	}
 }
 
+// Given letters that somebody sends an invoice with, in several languages, then they are none, though they name its number, day and sum;
 // one that has a total of its own is.
 func TestLettersThatInvoicesAreSentWith(t *testing.T) {
 	reader, err := preparedReader()

@@ -81,6 +81,20 @@ func (v *vocabulary) firstPart(s string) string {
 	return name
 }
 
+// beforeStreet cuts off a street that follows a name behind its legal form without a mark between: "Kiilto Oy Hitsaajankatu 22".
+func (v *vocabulary) beforeStreet(name string) string {
+	first, end := v.formIn(name)
+	if first == nil {
+		return name
+	}
+	all := []rune(strings.Join(strings.Fields(name), " "))
+	rest := foldText(string(all[end:]))
+	if !hasDigit(rest) || !v.street.MatchString(strings.TrimSpace(rest)) || v.legalForm.MatchString(rest) {
+		return name
+	}
+	return strings.TrimSpace(string(all[:end]))
+}
+
 // formAlone reports whether a text is a legal form and nothing else.
 func (v *vocabulary) formAlone(folded string) bool {
 	rest := " " + strings.ReplaceAll(folded, "/", " ") + " "
@@ -161,7 +175,7 @@ func (v *vocabulary) cleanName(s string) string {
 	}
 	s = strings.TrimPrefix(s, "LOGO ")
 	s = strings.Trim(s, " ,;:|·•●-–*")
-	s = smallStart.ReplaceAllString(s, "") // "… von Berger Bau GmbH"
+	s = smallStart.ReplaceAllString(v.beforeStreet(s), "") // "… von Berger Bau GmbH"
 	// "Inh. Berger Bau GmbH"
 	if loc := v.beforeName.FindStringIndex(foldText(s)); loc != nil && loc[1] < len([]rune(s)) {
 		s = string([]rune(s)[loc[1]:])

@@ -46,7 +46,8 @@ func (s *sheet) somethingElse(c *candidate) bool {
 		return true
 	case c.rule == noLabel:
 		other := func(feature string) bool { return strings.HasPrefix(feature, othersLabel) }
-		return s.ofThing(c) || noNumber(c) || season(c.value) || monthOfYear.MatchString(c.value) || s.ofItem(c) || s.inGroups(c.at, start, end) ||
+		return s.ofThing(c) || noNumber(c) || season(c.value) || monthOfYear.MatchString(c.value) ||
+			s.ofItem(c) || s.inGroups(c.at, start, end) ||
 			phoneBefore.MatchString(c.at.folded[:start]) || slices.ContainsFunc(c.features, other)
 	case c.rule == titleBefore:
 		return noNumber(c) || !slices.Contains(c.features, titleBefore+" behind") && s.ofThing(c)

@@ -99,6 +99,8 @@ func TestFiguresThatAreNoNumber(t *testing.T) {
 		"Parcella\nC.F. BLSRGR68C14G337K\nDatum 12.03.2026",
 		"Fattura\nCodice fiscale BLSRGR68C14G337K\nDatum 12.03.2026",
 		"Rechnung\nDatum 12.03.2026\n\n04/2026",
+		"Rechnung Bandenwerbung Saison 2025/26 und Inserat\nDatum 12.03.2026",
+		"Rechnung\nDatum 12.03.2026\n\nInserat ½ Seite Festführer, 4-farbig",
 		"Rechnung\nDatum 12.03.2026\n\nBeton brechen, RC 0/45 einlagern          4,00       2,50      10,00",
 	} {
 		if got := numberOn(t, reader, withParticulars(particulars)); got != "" {
@@ -181,9 +183,10 @@ func TestTheNumberOfACreditNote(t *testing.T) {
 		t.Fatal(err)
 	}
 	for particulars, want := range map[string]string{
-		"Creditfactuur\n\nCreditnummer     C2026-0052\nDatum            20-10-2026\nBetreft factuur  F2026-0741 van 02-04-2026": "C2026-0052",
-		"Gutschrift\n\nBeleg            C2026-0052\nDatum            20.10.2026\nBetreff Rechnung F2026-0741 vom 02.04.2026":    "C2026-0052",
-		"Nota de crédito NC 26/74\nDatum 20.10.2026\n\nTorneiras — Ref. fatura FT 26/1802 de 02-09-2026":                        "NC 26/74",
+		"Creditfactuur\n\nCreditnummer     C2026-0052\nDatum            20-10-2026\nBetreft factuur  F2026-0741 van 02-04-2026":              "C2026-0052",
+		"Gutschrift\n\nBeleg            C2026-0052\nDatum            20.10.2026\nBetreff Rechnung F2026-0741 vom 02.04.2026":                 "C2026-0052",
+		"Factura rectificativa\nSerie / Número     R25/00041\nDatum              20.10.2026\nRectifica a la factura F25/01873 de 11-04-2025": "R25/00041",
+		"Nota de crédito NC 26/74\nDatum 20.10.2026\n\nTorneiras — Ref. fatura FT 26/1802 de 02-09-2026":                                     "NC 26/74",
 	} {
 		if got := numberOn(t, reader, withParticulars(particulars)); got != want {
 			t.Errorf("%q: number %q, want %q", particulars, got, want)
@@ -237,7 +240,7 @@ func TestHowFarANumberGoes(t *testing.T) {
 // a size or a telephone number, then it is none; what has letters, a year or more figures may be one.
 func TestWhatIsNoNumberAnywhere(t *testing.T) {
 	for text, want := range map[string]bool{
-		"12–18": true, "PLN 85/100": true, "85/100": true, "(020)": true, "2026": true, "100x200": true, "0512 58 33 71": true, "+43 512 583371": true,
+		"12–18": true, "PLN 85/100": true, "85/100": true, "(020)": true, "2026": true, "4-farbig": true, "100x200": true, "0512 58 33 71": true, "+43 512 583371": true,
 		"12–1899": false, "85/1000": false, "2026-18": false, "AB 85/101": false, "8418": false,
 	} {
 		value := strings.Trim(text, "()")
@@ -256,6 +259,16 @@ func TestAHouseIsNoNumber(t *testing.T) {
 		got, _ := s.number(nil)
 		if certain(got) != want {
 			t.Errorf("%s: %v is certain: %t, want %t", line, got, certain(got), want)
+		}
+	}
+}
+
+// Given two years, then they are a season where the second follows the first.
+func TestSeasons(t *testing.T) {
+	for value, want := range map[string]bool{"2025/26": true, "2025/2026": true, "2099/00": true, "2026-27": true, "2025/27": false,
+		"2026/25": false, "2025/261": false, "1999/00": false} {
+		if got := season(value); got != want {
+			t.Errorf("%s: %t, want %t", value, got, want)
 		}
 	}
 }

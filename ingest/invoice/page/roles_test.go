@@ -56,6 +56,54 @@ Bautzner Straße 133
 	}
 }
 
+// Given ways to say that the buyer issues a document for his supplier, then it does; a credit note's own words don't.
+func TestWordsOfSelfBilling(t *testing.T) {
+	v := testVocabulary(t)
+	for said, want := range map[string]bool{
+		"Abrechnungsgutschrift gemäß § 14 Abs. 2 Satz 5 UStG": true, "Gutschrift gem. § 14 UStG": true, "Umsatzsteuerliche Gutschrift": true,
+		"Gutschrift i.S.d. § 14 Abs. 2 UStG": true, "The VAT shown is your output tax due to HMRC": true, "Self-billed invoice": true,
+		"Gutschrift zu Rechnung 14": false, "Wir schreiben Ihnen gut": false, "Rechnung gemäß § 14 UStG": false,
+	} {
+		if got := v.selfBilling.MatchString(foldText(said)); got != want {
+			t.Errorf("%q: %t, want %t", said, got, want)
+		}
+	}
+}
+
+// Given a self-billed document whose parties have labels, then the one that is called the supplier and addressed is.
+func TestASelfBilledDocumentWithLabels(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, f, _ := reader.Read(typed.Document(`Königstor Living GmbH, Prager Straße 10, 01069 Dresden
+
+
+
+Elbblick Vermittlung UG (haftungsbeschränkt)
+Herrn Max Muster
+Bautzner Straße 133
+01099 Dresden
+
+Gutschrift Nr. GS-26-0212                                       05.03.2026
+Abrechnungsgutschrift gemäß § 14 Abs. 2 Satz 5 UStG
+
+Provision netto                                                1.000,00
+zzgl. 19 % Umsatzsteuer                                          190,00
+Auszahlungsbetrag                                              1.190,00
+
+Leistender Unternehmer (Gutschriftsempfänger)     Leistungsempfänger (Aussteller)
+Elbblick Vermittlung UG                           Königstor Living GmbH
+(haftungsbeschränkt)                              USt-IdNr. DE136695976
+USt-IdNr. DE811907980
+
+Königstor Living GmbH
+`), Own{})
+	if kind != Invoice || stated(f.SupplierName) != "Elbblick Vermittlung UG (haftungsbeschränkt)" || stated(f.SupplierTaxID) != "DE811907980" {
+		t.Errorf("kind %d, %+v, %+v", kind, f.SupplierName, f.SupplierTaxID)
+	}
+}
+
 // paintersBill is an invoice below its head.
 const paintersBill = `
 

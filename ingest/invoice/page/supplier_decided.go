@@ -83,11 +83,12 @@ const fromImprint = 0.9
 // id of all, while nothing but its place ties the likeliest name to the issuer, a mark or trade name, a site's address, or whom the letter
 // is for, or that is what a branch is called by its town.
 func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
-	told := c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
+	told := c.form && c.ties[tieID]
+	more := c.ties[tieAccount] || c.ties[tieRegister]
 	inLine := strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded) && s.belowSums(c.it)
 	branch := !likeliest.form && s.branch.MatchString(foldText(likeliest.name))
 	inBlock := s.onlyIDIn(s.block(c.it)) && (branch || s.bareAddress(likeliest.it))
-	if !told || !inLine && !inBlock || buyers[c.it] || s.saysSelfBilled() {
+	if !told || !(inLine && more) && !inBlock || buyers[c.it] || s.saysSelfBilled() {
 		return false
 	}
 	return c.whole != likeliest.whole && (branch || likeliest.onlyPlaced())

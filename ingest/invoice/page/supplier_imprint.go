@@ -30,7 +30,7 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add addName) {
 			}
 			switch {
 			case near && company && it != id:
-				add(first, it, ruleIDBlock, "company")
+				add(s.withLineAbove(first, it), it, ruleIDBlock, "company")
 			case company && it.col == 0 && !near && s.addressBelow(it) && s.endsAddress(id) && !s.tellsOfItself(it):
 				continue // two columns: an addressee on the left
 			case company && it.col == 0 && (r == id.row || id.y > s.heights[id.page-1]*0.4):
@@ -45,10 +45,33 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add addName) {
 	}
 }
 
+// withLineAbove is a name with the line above it, where it says itself no more than a trade and a legal form: "Hollmann Brandt" over
+// "Rechtsanwälte PartG mbB".
+func (s *sheet) withLineAbove(name string, it *item) string {
+	const leading = 1.7
+	first, _ := s.formIn(name)
+	if first == nil || !s.trade.MatchString(strings.Trim(foldText(name)[:first[0]], " ,")) {
+		return name
+	}
+	for r := it.row - 1; r >= 0 && s.rows[r][0].page == it.page; r-- {
+		for _, above := range s.rows[r] {
+			if it.y-above.y < leading*it.size && sameEdge(above, it) && absFloat(above.size-it.size) < 0.5 && !hasDigit(above.folded) &&
+				!strings.Contains(above.folded, ":") && !s.legalForm.MatchString(above.folded) && s.nameLike(s.cleanName(above.text())) {
+				return above.text() + " " + name
+			}
+		}
+		if it.y-s.rows[r][0].y > leading*it.size {
+			break
+		}
+	}
+	return name
+}
+
 // endsList reports whether an item goes on with what the line above it lists, the members of a board say, and names no company.
 func (s *sheet) endsList(it *item) bool {
 	above := s.above(it)
-	return above != nil && absFloat(above.x0-it.x0) < 1 && strings.HasSuffix(strings.TrimSpace(above.folded), ",") && !s.legalForm.MatchString(it.folded)
+	return above != nil && absFloat(above.x0-it.x0) < 1 && strings.HasSuffix(strings.TrimSpace(above.folded), ",") &&
+		!s.legalForm.MatchString(it.folded)
 }
 
 // tellsOfItself reports whether a name's block says how to reach or pay who it is of, or where he is registered.

@@ -71,6 +71,7 @@ func TestWhatIsNoNameInTheHead(t *testing.T) {
 		"und Geoinformatik AG": false, "et Fils SARL": false, "e Figli S.r.l.": false, "Amstad Vermessung AG": true, "e-bau GmbH": true,
 		"Anstalt des öffentlichen Rechts": false, "Wasserverband Ost": true, "Établissement public local": false,
 		"UG (haftungsbeschränkt)": false, "Sp. z o.o. Sp. k.": false, "SA/NV": false, "Unipessoal Lda": false, "Bau UG (haftungsbeschränkt)": true,
+		"Notarin": false, "Rechtsanwälte": true, "p.h.G. Hohenstein Verwaltungs-GmbH": false,
 		"Eenmanszaak": false, "UNITED KINGDOM": false, "Republic of Ireland": false, "Stadtwerke Ost, Anstalt des öffentlichen Rechts": true,
 	} {
 		if got := v.nameLike(text); got != want {
@@ -91,5 +92,43 @@ func TestANameOverTwoLinesOnTheRight(t *testing.T) {
 	_, f, _ := reader.Read(typed.Document(page), Own{})
 	if got := stated(f.SupplierName); got != "Amstad Vermessung und Geoinformatik AG" {
 		t.Errorf("the supplier is %q", got)
+	}
+}
+
+// Given a company in the block of the tax id whose line says no more than a trade and a legal form, then the line above belongs to its name.
+// What goes on behind a comma, as members of a board do, is no name, and a street behind the form is no part of one.
+func TestNamesInTheBlockOfTheTaxID(t *testing.T) {
+	for lines, want := range map[string]string{
+		"Hollmann Brandt\nRechtsanwälte PartG mbB\nUSt-IdNr. DE136695976":                "Hollmann Brandt Rechtsanwälte PartG mbB",
+		"Musterstadt\n\n\nRechtsanwälte PartG mbB\nUSt-IdNr. DE136695976":                "Rechtsanwälte PartG mbB",
+		"Unser Handwerk\nHollmann Dach GmbH\nUSt-IdNr. DE136695976":                      "Hollmann Dach GmbH",
+		"Vorstand: Dr. Wiebke Harms,\nTorsten Kühl\nUSt-IdNr. DE136695976":               "",
+		"Kallenbach Baustoffhandels-GmbH, Sitz Fulda\nUSt-IdNr. DE136695976":             "Kallenbach Baustoffhandels-GmbH",
+		"Kiilto ja Kumppanit Oy Hitsaajankatu 22, 00810 Helsinki\nUSt-IdNr. DE136695976": "Kiilto ja Kumppanit Oy",
+		"Wohnbau GmbH & Co. Objekt Allee 12 KG\nUSt-IdNr. DE136695976":                   "Wohnbau GmbH & Co. Objekt Allee 12 KG",
+	} {
+		s := sheetOf(t, lines)
+		got := ""
+		s.nearTaxID(s.rows[len(s.rows)-1][0], map[*item]bool{}, func(name string, _ *item, rule, how string) {
+			if how == "company" || rule == ruleIDLine {
+				got = s.cleanName(name)
+			}
+			if name == "Torsten Kühl" {
+				t.Errorf("%q: a member of the board is the supplier", lines)
+			}
+		})
+		if got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+}
+
+// Given a name, then it is whole where it begins with its legal form.
+func TestANameThatBeginsWithItsForm(t *testing.T) {
+	s := newSheet(testVocabulary(t), typed.Document("x"))
+	for name, want := range map[string]bool{"SRL Lhoest & Van Aerde": true, "Lhoest SRL": false, "SRL": false, "Notaires": false} {
+		if got := s.formFirst(name); got != want {
+			t.Errorf("%q: %t, want %t", name, got, want)
+		}
 	}
 }

@@ -80,6 +80,29 @@ Universitätsstraße 3
 6020 Innsbruck
 `, german, `Hypo Landesbank · IBAN AT61 1904 3002 3457 3201 · UID ATU12345675`, "Dipl.-Ing. Martin Kofler"},
 
+		"a manager who bills for the landlord": {`
+HAUSVERWALTUNG ZEILINGER e.U.
+Immobilienverwaltung seit 1971 | 5020 Salzburg, Ignaz-Harrer-Straße 77 | 0662 43 18 90
+
+Alpenblick Projekt GmbH
+Sterneckstraße 35
+5020 Salzburg
+`, `Wir schreiben namens und auftrags der Vermieterin Grünanger Besitz GmbH, Haffnergasse 11,
+5020 Salzburg, UID ATU57203868, für das Geschäftslokal Top 4 vor:
+` + german, ``, "Grünanger Besitz GmbH"},
+
+		"a company behind remit to": {`
+tri-mesa RENTS
+4402 Airport Fwy, Fort Worth, TX 76117
+
+Cedar Bluff Lofts Owner LLC
+2600 W 7th St
+Fort Worth, TX 76107
+`, german, `REMIT TO
+Tri-Mesa Equipment Rentals, Inc.
+P.O. Box 841177
+Dallas, TX 75284`, "Tri-Mesa Equipment Rentals, Inc."},
+
 		"two columns, the tax id beside the buyer's name": {`
                                                   Lindner Vogt Architekten
                                                   Partnerschaft mbB

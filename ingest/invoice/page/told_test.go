@@ -35,6 +35,9 @@ func TestSumsToldInSentences(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ text, want string }{
+		"a charge without tax in the net sum": {`Our fee was agreed at €4,250.00. To this we add €75.00 for sundries. Outlay paid on your behalf, on
+which no VAT arises, amounted to €870.00. These items together come to €5,195.00. VAT at 23% on our fee
+and sundries is €994.75, and accordingly the sum payable to us is €6,189.75.`, "519500 | 99475 | 618975"},
 		"the total first": {`Für unser Einschreiten im Jänner, angeboten um 2.900,00 EUR, erlauben wir uns die Summe von
 3.408,00 EUR zu verrechnen, das sind 2.840,00 EUR an Honorar, vermehrt um 568,00
 EUR an Mehrwertsteuer in Höhe von 20 %.`, "284000 | 56800 | 340800"},

@@ -71,6 +71,7 @@ type vocabulary struct {
 	street, postalCity, townLine                                             *words.Pattern
 	nameLabel, blockLabel                                                    *words.Pattern
 	accountHolderLabel, accountHolderWord, bank                              *words.Pattern
+	trade                                                                    *words.Pattern
 	beforeName, owner, sentBy                                                *words.Pattern
 	register, footMark, account, capital                                     *words.Pattern
 	notAName, neverAName                                                     *words.Pattern
@@ -372,6 +373,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])|[a-z]{3}-(?:gmbh|ag|kg|ohg)(?:$|[ ,.)])|` +
 		`^<=legal form first> [a-z]|[a-z],? <=legal form first>$|` +
 		`(?:^|[ ,(])<=legal form beside a quoted name> ?["~']|["~'],? ?<=legal form beside a quoted name>(?:$|[ ,.)])`)
+	v.trade = w.Compile(`^(?:<trade>[ ,&]*)+$`)
 	v.branch = w.Compile(`^<branch> [a-z]`)
 	v.publicBody = w.Compile(`^<public body> [a-z]|[a-z] <ending of a public body>$`)
 	v.closing = w.Compile(`^<closing>\W*$`)
