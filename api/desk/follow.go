@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"tallyhouse/reader"
 )
 
@@ -58,11 +60,14 @@ func (s *streams) enter(tenant, user string) (leave func(), ok bool) {
 	}, true
 }
 
-// news is how far the inboxes have come. All pages share one look a moment; a page is told of its own tenant's inbox.
+// news is how far the inboxes have come. All pages share one look a moment, also one that failed; a page is told of its own tenant's
+// inbox.
 type news struct {
-	mu  sync.Mutex
-	at  time.Time
-	all reader.InboxStandings
+	looking singleflight.Group
+	// What the last look found, and when it ended. They are changed by the look under way alone.
+	at     time.Time
+	all    reader.InboxStandings
+	failed error
 }
 
 func (n *news) look(ctx context.Context, inbox Inbox, tenant string) (string, error) {
@@ -74,17 +79,25 @@ func (n *news) look(ctx context.Context, inbox Inbox, tenant string) (string, er
 	return "at " + own, err // never empty
 }
 
+// standings waits for the look that is under way, or for a new one where the last was too long ago. It is in nobody's context: who
+// leaves doesn't end it for the others, and one person's turn at the database isn't waited for by all.
 func (n *news) standings(ctx context.Context, inbox Inbox) (reader.InboxStandings, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if time.Since(n.at) < streamLooks/2 {
-		return n.all, nil
+	looked := n.looking.DoChan("inboxes", func() (any, error) {
+		if time.Since(n.at) >= streamLooks/2 {
+			n.failed = reader.Together(func() (err error) { // a panic here would end the process
+				n.all, err = inbox.InboxStandings(context.Background())
+				return err
+			})
+			n.at = time.Now()
+		}
+		return n.all, n.failed
+	})
+	select {
+	case <-ctx.Done():
+		return reader.InboxStandings{}, fmt.Errorf("wait for how far the inboxes have come: %w", ctx.Err())
+	case found := <-looked:
+		return found.Val.(reader.InboxStandings), found.Err
 	}
-	all, err := inbox.InboxStandings(ctx)
-	if err == nil {
-		n.all, n.at = all, time.Now()
-	}
-	return all, err
 }
 
 // followInbox tells a page when the inbox has changed since it was made, or since it was told before, until the browser leaves, the
