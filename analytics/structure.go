@@ -186,13 +186,9 @@ func (s *Structure) seatOf(id NodeID) int {
 // Seated returns the nodes whose money counts on an effective line itself, and those whose money counts on a line below it; none of a
 // line that isn't effective.
 func (s *Structure) Seated(line NodeID) (itself, below []NodeID) {
-	first := s.effectiveAt(line)
+	first, last := s.span(line)
 	if first == noSeat {
 		return nil, nil
-	}
-	last := first
-	for last+1 < len(s.lines) && s.lines[last+1].parent >= first { // depth first: what is below a line follows it
-		last++
 	}
 	for i, at := range s.seats {
 		switch {
@@ -203,6 +199,18 @@ func (s *Structure) Seated(line NodeID) (itself, below []NodeID) {
 		}
 	}
 	return itself, below
+}
+
+// span returns the positions in lines of an effective line and of the last one below it, noSeat for another.
+func (s *Structure) span(line NodeID) (first, last int) {
+	if first = s.effectiveAt(line); first == noSeat {
+		return noSeat, noSeat
+	}
+	last = first
+	for last+1 < len(s.lines) && s.lines[last+1].parent >= first { // depth first: what is below a line follows it
+		last++
+	}
+	return first, last
 }
 
 // AllSeated returns the nodes whose money counts on any line.

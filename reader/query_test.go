@@ -164,6 +164,7 @@ func queries(t *testing.T) map[string]Query {
 		"plans":             plansQuery(planColumns.rows(), "acme", "P1"),
 		"line_bookings":     line.bookingsQuery("IN line_nodes", nodesOfLine),
 		"line_claims":       line.claimsQuery(nodesOfLine),
+		"line_contracts":    line.contractsQuery(),
 		"line_entered":      line.enteredQuery(),
 		"line_plan":         line.planQuery(),
 		"lease":             leaseQuery("acme", "P1", "L1"),
