@@ -94,6 +94,7 @@ func TestFormsOfAmountsNumbersAndDates(t *testing.T) {
 		{func(l *Language) string { return l.Amount(analytics.Int(-5), "EUR") }, "−0.05", "−0,05"},
 		{func(l *Language) string { return l.Amount(analytics.Int(0), "EUR") }, "0.00", "0,00"},
 		{func(l *Language) string { return l.Amount(analytics.Int(1000), "JPY") }, "1,000", "1.000"},
+		{func(l *Language) string { return l.Amount(analytics.Int(120000), "RSD") }, "1,200.00", "1.200,00"},
 		{func(l *Language) string { return l.Amount(analytics.Int(1234), "KWD") }, "1.234", "1,234"},
 		{func(l *Language) string { return l.Amount(analytics.Int(-9007199254740991), "EUR") }, "−90,071,992,547,409.91", "−90.071.992.547.409,91"},
 		{func(l *Language) string { return l.Whole(analytics.Int(99950), "EUR") }, "1,000", "1.000"},
