@@ -153,9 +153,7 @@ func (q inboxQuestion) filter(v *visit, m mailbox) (reader.InboxFilter, error) {
 		}
 		*day.into = events.Some((d + day.more).ViennaStart())
 	}
-	if value, ok := v.lang.ParseMinor(q.Text, ""); ok { // of whichever currency
-		f.Amount = events.Some(value)
-	}
+	f.Gross = v.lang.ParseMinors(q.Text)
 	return f, nil
 }
 

@@ -1,7 +1,13 @@
 // Package money knows how many decimals the units of currencies have, and writes minor units as people write amounts.
 package money
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
+
+// MostDecimals is the most decimals that a currency has.
+const MostDecimals = 3
 
 // usual is how many decimals most currencies have; codes that are none are taken to have as many.
 const usual = 2
@@ -21,6 +27,9 @@ func Decimals(code string) int {
 	}
 	return usual
 }
+
+// Unusual are the decimals of the currencies that have not two of them.
+func Unusual() map[string]int { return maps.Clone(unusual) }
 
 // Form is how numbers are written.
 type Form struct {

@@ -9,6 +9,11 @@ func TestDecimalsOfCurrencies(t *testing.T) {
 			t.Errorf("%q has %d decimals, want %d", code, got, want)
 		}
 	}
+	for code, n := range Unusual() {
+		if n == 2 || n > MostDecimals || n != Decimals(code) {
+			t.Errorf("%s has %d decimals and %d", code, n, Decimals(code))
+		}
+	}
 }
 
 // Given minor units, then they are written to the last one, whatever decimals and signs their form has.

@@ -165,6 +165,22 @@ func (l *Language) Month(m calendar.Month) string {
 // ParseMinor reads an amount as people write it in the language, like -1.234,56 or 1234,5, in minor units of a currency. Between
 // thousands may be the language's own mark or a blank, and nowhere else.
 func (l *Language) ParseMinor(text, code string) (minor int64, ok bool) {
+	return l.parseMinor(text, money.Decimals(code))
+}
+
+// ParseMinors reads an amount of whichever currency: what it is in minor units by how many decimals the currency has, as far as it can
+// be an amount of such a one.
+func (l *Language) ParseMinors(text string) map[int]int64 {
+	minors := map[int]int64{}
+	for decimals := range money.MostDecimals + 1 {
+		if minor, ok := l.parseMinor(text, decimals); ok {
+			minors[decimals] = minor
+		}
+	}
+	return minors
+}
+
+func (l *Language) parseMinor(text string, decimals int) (minor int64, ok bool) {
 	text, negative := strings.CutPrefix(strings.ReplaceAll(text, minus, "-"), "-")
 	text = strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(text)
 	whole, fraction, _ := strings.Cut(text, l.Decimal)
@@ -178,7 +194,6 @@ func (l *Language) ParseMinor(text, code string) (minor int64, ok bool) {
 		whole = strings.Join(groups, "")
 	}
 	const most = 13 // digits
-	decimals := money.Decimals(code)
 	if whole == "" || len(whole) > most || len(fraction) > decimals || strings.Trim(whole+fraction, "0123456789") != "" {
 		return 0, false
 	}

@@ -152,6 +152,25 @@ func TestAmountsThatAreTyped(t *testing.T) {
 	}
 }
 
+// Given an amount without its currency, then it is read as one of every currency that may have so many decimals.
+func TestAmountsOfWhicheverCurrency(t *testing.T) {
+	english, german := load(t)
+	for _, c := range []struct {
+		language *Language
+		text     string
+		want     map[int]int64
+	}{
+		{german, "50000", map[int]int64{0: 50_000, 1: 500_000, 2: 5_000_000, 3: 50_000_000}},
+		{german, "1.234,5", map[int]int64{1: 12_345, 2: 123_450, 3: 1_234_500}}, {english, "12.345", map[int]int64{3: 12_345}},
+		{german, "12.345", map[int]int64{0: 12_345, 1: 123_450, 2: 1_234_500, 3: 12_345_000}}, {german, "RE-12", map[int]int64{}},
+		{german, "", map[int]int64{}},
+	} {
+		if got := c.language.ParseMinors(c.text); !maps.Equal(got, c.want) {
+			t.Errorf("%s %q: got %v, want %v", c.language.Tag, c.text, got, c.want)
+		}
+	}
+}
+
 // Every amount that is shown can be typed as it is shown.
 func TestAmountsAreReadAsTheyAreShown(t *testing.T) {
 	english, german := load(t)
