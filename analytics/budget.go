@@ -317,19 +317,7 @@ func enteredValues(in BudgetInput) []*Int128 {
 // those at or above it whose ancestors are shown. Amounts stay the same. Empty
 // shows all.
 func (b *ProjectBudget) ToLevel(deepest string) []BudgetNode {
-	if deepest == "" {
-		return b.Nodes
-	}
-	shown := shownTo(deepest, len(b.Nodes),
-		func(i int) string { return b.Nodes[i].Node.Level },
-		func(i int) int { return b.Nodes[i].parent })
-	nodes := make([]BudgetNode, 0, len(b.Nodes))
-	for i, n := range b.Nodes {
-		if shown[i] {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
+	return toLevel(b.Nodes, deepest, func(n *BudgetNode) (string, int) { return n.Node.Level, n.parent })
 }
 
 func exclude(excluded map[string]Excluded, currency string, value Int128, count int64) {

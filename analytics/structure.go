@@ -245,16 +245,21 @@ func (s *Structure) BudgetName(id NodeID) events.Opt[string] {
 // deeper than all of them.
 var depths = map[string]int{"budget": 1, "subBudget": 2, "costItem": 3}
 
-// shownTo returns which positions a response down to the deepest level shows: those
-// at or above it whose ancestors are shown as well (docs/calculations.md#lines). Parents
-// come before their children. An empty or unknown deepest level shows all.
-func shownTo(deepest string, n int, level func(i int) string, parent func(i int) int) []bool {
+// toLevel returns the nodes that a response down to the deepest level shows: those at or above it whose ancestors are shown
+// (docs/calculations.md#lines). Parents, by their positions, come before their children; below 0 there is none. An empty or unknown
+// deepest level shows all.
+func toLevel[N any](nodes []N, deepest string, place func(n *N) (level string, parent int)) []N {
 	limit, limited := depths[deepest]
-	shown := make([]bool, n)
-	for i := range shown {
-		depth, known := depths[level(i)]
-		p := parent(i)
-		shown[i] = (!limited || known && depth <= limit) && (p < 0 || shown[p])
+	if !limited {
+		return nodes
 	}
-	return shown
+	shown, kept := make([]bool, len(nodes)), make([]N, 0, len(nodes))
+	for i := range nodes {
+		level, parent := place(&nodes[i])
+		depth, known := depths[level]
+		if shown[i] = known && depth <= limit && (parent < 0 || shown[parent]); shown[i] {
+			kept = append(kept, nodes[i])
+		}
+	}
+	return kept
 }
