@@ -87,7 +87,7 @@ func (d *Desk) routes(screens []route) (http.Handler, error) {
 	foreign.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.fail(&visit{desk: d, request: r, lang: d.language(r)}, w, errForged)
 	}))
-	return compress(secured(foreign.Handler(mux))), nil
+	return serving.Compressed(compress, secured(foreign.Handler(mux))), nil
 }
 
 // secured sets what is true of every answer; a screen may narrow the policy for its own.
