@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"tallyhouse/api/session"
 	"tallyhouse/reader"
 )
 
@@ -70,22 +71,25 @@ type news struct {
 	failed error
 }
 
-func (n *news) look(ctx context.Context, inbox Inbox, tenant string) (string, error) {
-	all, err := n.standings(ctx, inbox)
+// lookForNews names how far a tenant's inbox has come. What is read for all waits for a turn of its own, which is nobody's.
+func (d *Desk) lookForNews(ctx context.Context, tenant string) (string, error) {
+	all, err := d.news.standings(ctx, func() (reader.InboxStandings, error) {
+		return d.inbox.InboxStandings(d.api.As(context.Background(), session.User{}))
+	})
 	if err != nil {
 		return "", err
 	}
-	own, err := inbox.InboxStanding(ctx, all, tenant)
+	own, err := d.inbox.InboxStanding(ctx, all, tenant)
 	return "at " + own, err // never empty
 }
 
-// standings waits for the look that is under way, or for a new one where the last was too long ago. It is in nobody's context: who
-// leaves doesn't end it for the others, and one person's turn at the database isn't waited for by all.
-func (n *news) standings(ctx context.Context, inbox Inbox) (reader.InboxStandings, error) {
+// standings waits for the look that is under way, or for a new one where the last was too long ago. A look must be in nobody's context:
+// who leaves doesn't end it for the others, and where one person's statements wait, not everybody's pages do.
+func (n *news) standings(ctx context.Context, look func() (reader.InboxStandings, error)) (reader.InboxStandings, error) {
 	looked := n.looking.DoChan("inboxes", func() (any, error) {
 		if time.Since(n.at) >= streamLooks/2 {
 			n.failed = reader.Together(func() (err error) { // a panic here would end the process
-				n.all, err = inbox.InboxStandings(context.Background())
+				n.all, err = look()
 				return err
 			})
 			n.at = time.Now()
@@ -133,7 +137,7 @@ func followInbox(v *visit) (answer, error) {
 		defer tick.Stop()
 		quiet := 0
 		for {
-			newest, err := v.desk.news.look(ctx, v.desk.inbox, v.caller.Tenant())
+			newest, err := v.desk.lookForNews(ctx, v.caller.Tenant())
 			switch {
 			case err != nil && ctx.Err() == nil: // the database is away for a moment
 				quiet++

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tallyhouse/api/session"
 	"tallyhouse/reader"
 )
 
@@ -16,16 +17,14 @@ import (
 type hangingInbox struct {
 	anyInbox
 	asked  int
-	inTurn bool // it was asked in somebody's context
+	inTurn bool // it was asked in somebody's turn
 }
-
-type personKey struct{}
 
 var errHangs = errors.New("the database hangs")
 
 func (i *hangingInbox) InboxStandings(ctx context.Context) (reader.InboxStandings, error) {
 	i.asked++
-	i.inTurn = i.inTurn || ctx.Value(personKey{}) != nil
+	i.inTurn = i.inTurn || ctx.Value(asKey{}) != (session.User{})
 	select {
 	case <-ctx.Done():
 	case <-time.After(10 * time.Second):
@@ -37,15 +36,15 @@ func (i *hangingInbox) InboxStandings(ctx context.Context) (reader.InboxStanding
 // who leaves waits no longer and doesn't end it for the others, and those who come a moment later have the same answer at once.
 func TestPagesThatFollowWaitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var n news
 		inbox, began := &hangingInbox{}, time.Now()
+		d := &Desk{api: &walkedAPI{}, inbox: inbox}
 		lasts := func(ctx context.Context, want error, after time.Duration) {
 			t.Helper()
-			if _, err := n.look(ctx, inbox, "demo"); !errors.Is(err, want) || time.Since(began) != after {
+			if _, err := d.lookForNews(ctx, "demo"); !errors.Is(err, want) || time.Since(began) != after {
 				t.Errorf("%v after %v, want %v after %v", err, time.Since(began), want, after)
 			}
 		}
-		leaves, stop := context.WithTimeout(context.WithValue(t.Context(), personKey{}, "ada"), time.Second)
+		leaves, stop := context.WithTimeout(d.api.As(t.Context(), session.User{Tenant: "demo", ID: "ada"}), time.Second)
 		defer stop()
 		var pages sync.WaitGroup
 		pages.Go(func() { lasts(leaves, context.DeadlineExceeded, time.Second) })

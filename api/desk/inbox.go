@@ -182,7 +182,7 @@ func showInbox(v *visit) (answer, error) {
 		return nil, err
 	}
 	ctx := v.request.Context()
-	standing, err := v.desk.news.look(ctx, v.desk.inbox, v.caller.Tenant()) // before the list: what comes meanwhile is told of
+	standing, err := v.desk.lookForNews(ctx, v.caller.Tenant()) // before the list: what comes meanwhile is told of
 	if err != nil {
 		return nil, err
 	}
