@@ -178,13 +178,48 @@ func (b *ProjectBudget) bookContracts(in BudgetInput, invoiced func(c *Contract,
 			}
 			continue
 		}
-		b.bookCommitted(in.Structure, lines)
+		in.Structure.booked(lines, c.Amendments, func(at int, committed, pending Int128) {
+			own := &b.Nodes[at]
+			own.Committed, own.PendingChanges = own.Committed.Add(committed), own.PendingChanges.Add(pending)
+		})
 		if invoiced != nil {
 			b.bookOpen(in.Structure, lines, invoiced(c, lines))
 		}
-		b.bookPending(in.Structure, c)
 	}
 	b.ExcludedCommitted = byCurrency(excluded)
+}
+
+// booked calls each for what a contract that counts puts on seats: what its lines commit, and increases that await approval. What has no
+// seat is visible on the contract only.
+func (s *Structure) booked(lines []ContractLine, amendments []events.Amendment, each func(at int, committed, pending Int128)) {
+	for _, line := range lines {
+		if at := s.seatOf(line.NodeID); at != noSeat {
+			each(at, line.Committed, Int128{})
+		}
+	}
+	for i := range amendments {
+		increase := pendingIncrease(&amendments[i])
+		if at := s.seatOf(NodeID(amendments[i].NodeID.V)); at != noSeat && !increase.IsZero() {
+			each(at, Int128{}, increase)
+		}
+	}
+}
+
+// ContractsOn returns the contracts of a project in a currency that are in what is committed and pending on an effective line, or below
+// it: those that Budget books there. There are none of a line that isn't effective.
+func (s *Structure) ContractsOn(line NodeID, currency string, contracts []Contract) (on []ContractID) {
+	first, last := s.span(line)
+	for i := range contracts {
+		c, here := &contracts[i], false
+		if !c.Counts() || c.Currency != currency {
+			continue
+		}
+		s.booked(c.Lines(), c.Amendments, func(at int, _, _ Int128) { here = here || first <= at && at <= last })
+		if here {
+			on = append(on, c.ID)
+		}
+	}
+	return on
 }
 
 // linkedRecords returns what finds the sums that count on the lines of a contract.
@@ -200,16 +235,6 @@ func linkedRecords(in BudgetInput) (of func(id ContractID) []*RecordSum) {
 	}
 }
 
-// bookCommitted places what a contract commits on its lines. A line without a seat is visible on its contract only.
-func (b *ProjectBudget) bookCommitted(s *Structure, lines []ContractLine) {
-	for _, line := range lines {
-		if at := s.seatOf(line.NodeID); at != noSeat {
-			own := &b.Nodes[at]
-			own.Committed = own.Committed.Add(line.Committed)
-		}
-	}
-}
-
 // bookOpen places what of a contract is open or invoiced beyond it on its lines. Lines do not net each other.
 func (b *ProjectBudget) bookOpen(s *Structure, lines []ContractLine, invoiced []Int128) {
 	for i, line := range lines {
@@ -217,15 +242,6 @@ func (b *ProjectBudget) bookOpen(s *Structure, lines []ContractLine, invoiced []
 			own, rest := &b.Nodes[at], line.Committed.Sub(invoiced[i])
 			own.OpenCommitment = own.OpenCommitment.Add(rest.OrZero())
 			own.OverInvoiced = own.OverInvoiced.Add(rest.Neg().OrZero())
-		}
-	}
-}
-
-func (b *ProjectBudget) bookPending(s *Structure, c *Contract) {
-	for i := range c.Amendments {
-		if at := s.seatOf(NodeID(c.Amendments[i].NodeID.V)); at != noSeat {
-			own := &b.Nodes[at]
-			own.PendingChanges = own.PendingChanges.Add(pendingIncrease(&c.Amendments[i]))
 		}
 	}
 }
@@ -301,19 +317,7 @@ func enteredValues(in BudgetInput) []*Int128 {
 // those at or above it whose ancestors are shown. Amounts stay the same. Empty
 // shows all.
 func (b *ProjectBudget) ToLevel(deepest string) []BudgetNode {
-	if deepest == "" {
-		return b.Nodes
-	}
-	shown := shownTo(deepest, len(b.Nodes),
-		func(i int) string { return b.Nodes[i].Node.Level },
-		func(i int) int { return b.Nodes[i].parent })
-	nodes := make([]BudgetNode, 0, len(b.Nodes))
-	for i, n := range b.Nodes {
-		if shown[i] {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
+	return toLevel(b.Nodes, deepest, func(n *BudgetNode) (string, int) { return n.Node.Level, n.parent })
 }
 
 func exclude(excluded map[string]Excluded, currency string, value Int128, count int64) {

@@ -243,3 +243,29 @@ func TestTotalsBeyondTheRangeAreErrorsNotWraps(t *testing.T) {
 		t.Errorf("variance %s, want 0: differences stay exact", a.Variance())
 	}
 }
+
+// Given a contract on one line with amendments on others, then it is on the lines where it commits something or where an increase awaits
+// approval, and on those above; on an inactive line it is on the one above, too. What adds nothing to a line isn't on it.
+func TestContractsOnALine(t *testing.T) {
+	s := structureOf(tree("top -", "a top", "b top", "c top", "d top", "e top", "off a!"))
+	k := *contractOf([]events.ContractAllocation{onNode("a", 100)},
+		amendment("1", "b", 10000, "pending", 0), amendment("2", "c", 5, "approved", 0), amendment("3", "d", -7, "pending", 0),
+		amendment("4", "d", 7, "draft", 0), amendment("5", "e", 7, "rejected", 0))
+	of := func(id analytics.ContractID, change func(c *analytics.Contract)) analytics.Contract {
+		c := *contractOf([]events.ContractAllocation{onNode("d", 1)})
+		c.ID = id
+		change(&c)
+		return c
+	}
+	contracts := []analytics.Contract{k,
+		of("inactive", func(c *analytics.Contract) { c.Allocations[0].NodeID = "off" }),
+		of("setup", func(c *analytics.Contract) { c.Status = "setup" }),
+		of("foreign", func(c *analytics.Contract) { c.Currency = "CHF" }),
+		of("gone", func(c *analytics.Contract) { c.Allocations[0].NodeID = "gone" })}
+	for line, want := range map[analytics.NodeID]string{"top": "[C inactive]", "a": "[C inactive]", "b": "[C]", "c": "[C]", "d": "[]", "e": "[]",
+		"off": "[]", "gone": "[]"} {
+		if got := fmt.Sprint(s.ContractsOn(line, "EUR", contracts)); got != want {
+			t.Errorf("on %s are %s, want %s", line, got, want)
+		}
+	}
+}

@@ -102,19 +102,7 @@ func (n *CashflowNode) Months() (from calendar.Month, values []Int128) { return 
 
 // ToLevel returns the nodes that a response down to the deepest level shows, like ProjectBudget.ToLevel.
 func (c *ProjectCashflow) ToLevel(deepest string) []CashflowNode {
-	if deepest == "" {
-		return c.Nodes
-	}
-	shown := shownTo(deepest, len(c.Nodes),
-		func(i int) string { return c.Nodes[i].Node.Level },
-		func(i int) int { return c.Nodes[i].parent })
-	nodes := make([]CashflowNode, 0, len(c.Nodes))
-	for i, n := range c.Nodes {
-		if shown[i] {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
+	return toLevel(c.Nodes, deepest, func(n *CashflowNode) (string, int) { return n.Node.Level, n.parent })
 }
 
 // Cashflow computes the cash flow of a project (docs/calculations.md#cash-flow) as it is on a day in Vienna.

@@ -191,3 +191,26 @@ func TestSummandsFillTheirRollAlone(t *testing.T) {
 		}
 	})
 }
+
+// Given any project, then the contracts on a line alone put as much on it as all of them do.
+func TestContractsOnALineMakeItsFigures(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := ledgers().Draw(t, "ledger")
+		in := l.budgetInput("P1")
+		want, all := analytics.Budget(in), in.Contracts
+		for i, n := range want.Nodes {
+			on := in.Structure.ContractsOn(n.Node.ID, in.Currency, all)
+			in.Contracts = nil
+			for _, c := range all {
+				if slices.Contains(on, c.ID) {
+					in.Contracts = append(in.Contracts, c)
+				}
+			}
+			got := analytics.Budget(in).Nodes[i]
+			if got.Committed != n.Committed || got.PendingChanges != n.PendingChanges {
+				t.Fatalf("%v make %s and %s on %s, all make %s and %s\n%s", on, got.Committed, got.PendingChanges, n.Node.ID, n.Committed,
+					n.PendingChanges, show(l))
+			}
+		}
+	})
+}

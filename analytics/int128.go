@@ -13,8 +13,8 @@ import (
 // amount (docs/calculations.md#amounts): the integers that every JSON reader holds exactly.
 const MaxAmount = 1<<53 - 1
 
-// ErrOutOfRange reports a sum that no amount can show. The figure is not
-// wrapped or clamped: the request for it fails.
+// ErrOutOfRange reports a sum that no amount can show, or a number that its type can't hold. No figure is wrapped or clamped: the API shows
+// it as null, or the object around it.
 var ErrOutOfRange = errors.New("analytics: amount beyond ±9007199254740991")
 
 // Int128 is a sum of amounts in minor units, exact where 64 bits would wrap.

@@ -100,19 +100,15 @@ func (s *Snapshot) NodesToLevel(deepest string) []SnapshotNode {
 	for p, i := range order {
 		position[i] = p
 	}
-	shown := shownTo(deepest, len(order),
-		func(p int) string { return s.Lines[order[p]].Level },
-		func(p int) int {
-			if above := parent[order[p]]; above >= 0 {
-				return position[above]
-			}
-			return top
-		})
-	nodes := make([]SnapshotNode, 0, len(order))
-	for p, i := range order {
-		if shown[p] {
-			nodes = append(nodes, SnapshotNode{Line: &s.Lines[i], Estimate: frozen(&s.Lines[i])})
+	shown := toLevel(order, deepest, func(i *int) (level string, above int) {
+		if above = parent[*i]; above >= 0 {
+			above = position[above]
 		}
+		return s.Lines[*i].Level, above
+	})
+	nodes := make([]SnapshotNode, len(shown))
+	for n, i := range shown {
+		nodes[n] = SnapshotNode{Line: &s.Lines[i], Estimate: frozen(&s.Lines[i])}
 	}
 	return nodes
 }

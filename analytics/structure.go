@@ -186,13 +186,9 @@ func (s *Structure) seatOf(id NodeID) int {
 // Seated returns the nodes whose money counts on an effective line itself, and those whose money counts on a line below it; none of a
 // line that isn't effective.
 func (s *Structure) Seated(line NodeID) (itself, below []NodeID) {
-	first := s.effectiveAt(line)
+	first, last := s.span(line)
 	if first == noSeat {
 		return nil, nil
-	}
-	last := first
-	for last+1 < len(s.lines) && s.lines[last+1].parent >= first { // depth first: what is below a line follows it
-		last++
 	}
 	for i, at := range s.seats {
 		switch {
@@ -203,6 +199,18 @@ func (s *Structure) Seated(line NodeID) (itself, below []NodeID) {
 		}
 	}
 	return itself, below
+}
+
+// span returns the positions in lines of an effective line and of the last one below it, noSeat for another.
+func (s *Structure) span(line NodeID) (first, last int) {
+	if first = s.effectiveAt(line); first == noSeat {
+		return noSeat, noSeat
+	}
+	last = first
+	for last+1 < len(s.lines) && s.lines[last+1].parent >= first { // depth first: what is below a line follows it
+		last++
+	}
+	return first, last
 }
 
 // AllSeated returns the nodes whose money counts on any line.
@@ -237,16 +245,21 @@ func (s *Structure) BudgetName(id NodeID) events.Opt[string] {
 // deeper than all of them.
 var depths = map[string]int{"budget": 1, "subBudget": 2, "costItem": 3}
 
-// shownTo returns which positions a response down to the deepest level shows: those
-// at or above it whose ancestors are shown as well (docs/calculations.md#lines). Parents
-// come before their children. An empty or unknown deepest level shows all.
-func shownTo(deepest string, n int, level func(i int) string, parent func(i int) int) []bool {
+// toLevel returns the nodes that a response down to the deepest level shows: those at or above it whose ancestors are shown
+// (docs/calculations.md#lines). Parents, by their positions, come before their children; below 0 there is none. An empty or unknown
+// deepest level shows all.
+func toLevel[N any](nodes []N, deepest string, place func(n *N) (level string, parent int)) []N {
 	limit, limited := depths[deepest]
-	shown := make([]bool, n)
-	for i := range shown {
-		depth, known := depths[level(i)]
-		p := parent(i)
-		shown[i] = (!limited || known && depth <= limit) && (p < 0 || shown[p])
+	if !limited {
+		return nodes
 	}
-	return shown
+	shown, kept := make([]bool, len(nodes)), make([]N, 0, len(nodes))
+	for i := range nodes {
+		level, parent := place(&nodes[i])
+		depth, known := depths[level]
+		if shown[i] = known && depth <= limit && (parent < 0 || shown[parent]); shown[i] {
+			kept = append(kept, nodes[i])
+		}
+	}
+	return kept
 }

@@ -133,12 +133,13 @@ func (b *bulk) binding() []byte {
 	return bound
 }
 
-// cursor is where the changes begin that this call has not seen for certain.
-func (b *bulk) cursor() (string, error) {
+// seal makes the cursor of where the changes begin that this call has not seen for certain.
+func (b *bulk) seal() (string, error) {
 	now := b.copied()
 	text, err := b.server.cursors.Seal(now.append(nil), b.binding())
 	if err == nil && len(text) > cursor.MaxSealed {
-		err = errors.New("the positions of the tables have no place in a cursor")
+		err = fmt.Errorf("the positions of the tables and %d projects take %d characters, more than %d", len(b.projects), len(text),
+			cursor.MaxSealed)
 	}
 	if err != nil {
 		return "", fmt.Errorf("make the cursor of an export: %w", err)

@@ -522,3 +522,20 @@ func TestACursorOfChangesBelongsToItsCopy(t *testing.T) {
 	w.export(adminKey, "changes?"+query).refused(t, 400, "invalid-query")
 	w.export(adminKey, "changes?"+query+"&cursor=").refused(t, 400, "invalid-query")
 }
+
+// Given so many partitions that their positions have no place in a cursor, then exports and changes are refused before anything is sent:
+// they are not broken off at their end.
+func TestAnExportWithoutPlaceForItsCursorIsRefused(t *testing.T) {
+	w, records := exportWorld(t)
+	cursor := w.export(adminKey, "records.ndjson").whole(t, records).trailer.Get("Tallyhouse-Cursor")
+	for _, table := range []string{"budget_nodes", "contractors"} {
+		w.must(w.db.Exec(t.Context(), `INSERT INTO `+table+` (tenant, project, row_version)
+SELECT '', concat('#', toString(number)), pow(2, 60) FROM numbers(1200)`))
+	}
+	for _, path := range []string{"records.ndjson", "records.csv", "records.parquet", "records.ndjson?projectId=P1", "changes?cursor=" + cursor} {
+		w.export(adminKey, path).refused(t, 500, "internal-error")
+	}
+	if !strings.Contains(w.log.String(), "make the cursor of an export") {
+		t.Error("the log doesn't say why")
+	}
+}

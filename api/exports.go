@@ -64,6 +64,7 @@ type bulk struct {
 	groups   access.Groups    // that the caller has in each of them
 	shown    resource.Mask    // the columns
 	marks    reader.Marks     // how far the tables had come when it began
+	cursor   string           // of the changes since then
 	since    *copied          // what the client's copy stands on, where it asks for changes
 }
 
@@ -160,7 +161,7 @@ func (s *Server) serveExport(ctx context.Context, r *http.Request, header http.H
 }
 
 // begin reads what comes before everything else, and the first page. The order matters: what changes later than the
-// marks were read will be found by the changes since.
+// marks were read will be found by the changes since. What has no place in a cursor is refused here, before anything is sent.
 func (t *stream) begin(ctx context.Context) (err error) {
 	b := t.bulk
 	if b.call.values.Given("cursor") {
@@ -172,6 +173,9 @@ func (t *stream) begin(ctx context.Context) (err error) {
 		return err
 	}
 	if b.marks, err = b.reader.Marks(ctx); err != nil {
+		return err
+	}
+	if b.cursor, err = b.seal(); err != nil {
 		return err
 	}
 	if t.pages, err = b.call.operation.begin(ctx, b); err != nil {

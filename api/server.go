@@ -228,7 +228,7 @@ func (s *Server) addHandlers(o Options) (err error) {
 		return err
 	}
 	s.agents = agents.Handler(s.agentTools(), pages.Version(), s.guard.Handler(s))
-	s.handler = s.guard.Handler(s.cors(compress(s)))
+	s.handler = s.guard.Handler(s.cors(serving.Compressed(compress, s)))
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"strings"
 	"testing"
@@ -98,6 +100,41 @@ func TestACursorIsOfTheUserNotOfTheToken(t *testing.T) {
 	}
 	// But not for the user's own key: that is another caller.
 	w.get(adminKey, "/v0/records?limit=1&cursor="+first.cursor()).want(t, 400, "invalid-cursor")
+}
+
+// Given two tenants that have everything by the same name, a user, a key, a project and its records, then a cursor of one is refused by the
+// other as any foreign one, for lists and for changes.
+func TestACursorIsOfOneTenant(t *testing.T) {
+	w := adminWorld(t)
+	w.records(record{id: "R1", project: "P1"}, record{id: "R2", project: "P1"})
+	w.send(events.Users, "other", "U-admin", &events.User{Name: "Namesake", Active: true})
+	w.send(events.Memberships, "other", "M", &events.Membership{UserID: "U-admin", Scope: events.Scope{Tenant: true}, Role: "admin"})
+	w.send(events.Projects, "other", "P1", &events.Project{Name: "P1", Currency: "EUR"})
+	secret := sha256.Sum256([]byte("secret"))
+	keyOf := func(of, prefix string) string { // its id is the same, too
+		w.send(events.Keys, of, "namesake", &events.Key{OwnerUserID: "U-admin", Environment: environment, Prefix: prefix,
+			SecretSHA256: hex.EncodeToString(secret[:])})
+		key := "pk_" + environment + "_" + prefix + "_secret"
+		w.seen(key, "P1")
+		return key
+	}
+	issuer := w.signedIn()
+	for name, of := range map[string][2]string{
+		"a user's": {issuer.Token(tenant, "U-admin"), issuer.Token("other", "U-admin")},
+		"a key's":  {keyOf(tenant, "own"), keyOf("other", "foreign")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own, foreign := of[0], of[1]
+			for _, list := range []string{"/v0/records?limit=1", "/v0/records?projectId=P1&limit=1"} {
+				next := list + "&cursor=" + w.get(own, list).want(t, 200, "").cursor()
+				w.get(foreign, next).want(t, 400, "invalid-cursor")
+				w.get(own, next).want(t, 200, "")
+			}
+			next := "changes?cursor=" + w.export(own, "records.ndjson").whole(t, 2).trailer.Get("Tallyhouse-Cursor")
+			w.export(foreign, next).refused(t, 400, "invalid-cursor")
+			w.export(own, next).whole(t, 2) // the test stored no positions, so both are told of again
+		})
+	}
 }
 
 func TestKeysWorkWhileTheIssuerIsAway(t *testing.T) {

@@ -115,15 +115,11 @@ func (s *Server) send(r *http.Request, t *stream, to *steadyWriter, seen *observ
 			return err
 		}
 	}
-	cursor, err := t.bulk.cursor()
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(t.pages.end(cursor), out.Flush()); err != nil {
+	if err := errors.Join(t.pages.end(t.bulk.cursor), out.Flush()); err != nil {
 		return err
 	}
 	header := to.to.Header()
 	header.Set(trailerRecords, strconv.FormatInt(t.pages.count(), 10))
-	header.Set(trailerCursor, cursor)
+	header.Set(trailerCursor, t.bulk.cursor)
 	return nil
 }

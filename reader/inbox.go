@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/money"
 )
 
 // InboxFilter says which readings are meant (docs/mail.md#the-inbox). What is not given does not restrict.
@@ -24,7 +26,7 @@ type InboxFilter struct {
 	Sender   string                // a part of it
 	From, To events.Opt[time.Time] // of the arrival; To is behind the last
 	Text     string                // a part of the number or the supplier's name,
-	Amount   events.Opt[int64]     // or the gross, in minor units
+	Gross    map[int]int64         // or the gross in minor units, by how many decimals its currency has
 }
 
 // InboxPlace is where a reading stands in the inbox: newest first.
@@ -97,16 +99,36 @@ func (f *InboxFilter) conditions() *conditions {
 		c.where("newest > {to:Int64}", "to", -f.To.V.UnixMicro())
 	}
 	text := "positionCaseInsensitiveUTF8(number, {text:String}) > 0 OR positionCaseInsensitiveUTF8(supplier, {text:String}) > 0"
-	switch {
-	case f.Amount.Ok && f.Text != "":
-		c.where("("+text+" OR gross = {amount:Int64})", "text", f.Text)
-		c.args["amount"] = f.Amount.V
-	case f.Amount.Ok:
-		c.where("gross = {amount:Int64}", "amount", f.Amount.V)
-	case f.Text != "":
-		c.where("("+text+")", "text", f.Text)
+	var any []string
+	if f.Text != "" {
+		any = append(any, text)
+		c.args["text"] = f.Text
+	}
+	if len(f.Gross) > 0 {
+		any = append(any, f.grossIs(c))
+	}
+	if len(any) > 0 {
+		c.add("(" + strings.Join(any, " OR ") + ")")
 	}
 	return c
+}
+
+// grossIs is the condition that the gross is the amount, by the decimals of its currency.
+func (f *InboxFilter) grossIs(c *conditions) string {
+	unusual := money.Unusual()
+	codes := slices.Sorted(maps.Keys(unusual))
+	decimals := make([]int64, len(codes))
+	for i, code := range codes {
+		decimals[i] = int64(unusual[code])
+	}
+	var of, minors []int64
+	for _, n := range slices.Sorted(maps.Keys(f.Gross)) {
+		of, minors = append(of, int64(n)), append(minors, f.Gross[n])
+	}
+	c.args["currencies"], c.args["decimals"], c.args["usual"] = codes, decimals, int64(money.Decimals(""))
+	c.args["grossOf"], c.args["gross"] = of, minors
+	return `(transform(toString(currency), {currencies:Array(String)}, {decimals:Array(Int64)}, {usual:Int64}), gross)` +
+		` IN arrayZip({grossOf:Array(Int64)}, {gross:Array(Int64)})`
 }
 
 // inboxWindowQuery looks through so many rows from behind a place, of whatever version: the first of those that match, and in each

@@ -73,8 +73,8 @@ func TestAPageOfTheInboxReadsFewRows(t *testing.T) {
 		"of a sender":           {InboxFilter{Projects: someProjects(10), Sender: "OFFICE@b6"}, 2, "000006 000013", true, 6_000},
 		"of a number":           {InboxFilter{Projects: someProjects(10), Text: "r-4711"}, 3, "004711 047110 047111", true, 320_000},
 		"of a supplier":         {InboxFilter{Projects: someProjects(10), Text: "bauwerk 42"}, 2, "000042 000142", true, 8_000},
-		"of an amount":          {InboxFilter{Projects: someProjects(10), Amount: events.Some[int64](700)}, 2, "000007", false, 250_000},
-		"of a number or amount": {InboxFilter{Projects: someProjects(10), Text: "700", Amount: events.Some[int64](700)}, 2, "000007 000700", true, 12_000},
+		"of an amount":          {InboxFilter{Projects: someProjects(10), Gross: map[int]int64{2: 700}}, 2, "000007", false, 250_000},
+		"of a number or amount": {InboxFilter{Projects: someProjects(10), Text: "700", Gross: map[int]int64{2: 700}}, 2, "000007 000700", true, 12_000},
 		"of a day": {InboxFilter{Projects: someProjects(10), From: events.Some(day.Add(-5 * time.Minute)), To: events.Some(day.Add(-3 * time.Minute))},
 			3, "000004", false, 6_000},
 	} {
@@ -90,6 +90,28 @@ func TestAPageOfTheInboxReadsFewRows(t *testing.T) {
 				t.Errorf("%d rows were read, want at most %d", conn.rows, c.rows)
 			}
 		})
+	}
+}
+
+// Given mails in currencies of more and fewer decimals, when an amount is looked for, then those are found whose gross it is in their own
+// currency, and none that only have the same minor units.
+func TestAnAmountIsFoundInEachCurrency(t *testing.T) {
+	r, _ := fill(t, `INSERT INTO readings (tenant, project, id, row_version, state, newest, currency, gross, reading)
+SELECT 'acme', 'P1', currency || gross, 1, 'read', 0, currency, gross,
+  '{"status": "completed", "mail": {"mailbox": "in", "uidValidity": 1, "uid": 1, "released": false, "bytes": 1}, "documents": [], "fields": [], "findings": []}'
+FROM VALUES('currency String, gross Nullable(Int64)', ('EUR', 50000), ('EUR', 5000000), ('JPY', 50000), ('JPY', 5000000), ('KWD', 50000000),
+  ('KWD', 5000000), ('', 5000000), ('EUR', 12345), ('KWD', 12345), ('JPY', 12345))`)
+	for name, c := range map[string]struct {
+		gross map[int]int64
+		want  string
+	}{
+		"50000":  {map[int]int64{0: 50_000, 2: 5_000_000, 3: 50_000_000}, "5000000 EUR5000000 JPY50000 KWD50000000"},
+		"12.345": {map[int]int64{3: 12_345}, "KWD12345"},
+	} {
+		page, err := r.Inbox(t.Context(), InboxFilter{Tenant: "acme", Projects: []string{"P1"}, Gross: c.gross}, events.Opt[InboxPlace]{}, 20)
+		if got := lineIDs(page.Lines); err != nil || got != c.want {
+			t.Errorf("%s is found in %s, want %s: %v", name, got, c.want, err)
+		}
 	}
 }
 

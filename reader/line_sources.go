@@ -201,6 +201,38 @@ func (r *Reader) LineSources(ctx context.Context, q LineRequest) (LineSources, e
 	return found, nil
 }
 
+// contractsQuery reads the sums of a project's contracts, as a budget's statement has them.
+func (q LineRequest) contractsQuery() Query {
+	return Query{
+		SQL: "SELECT " + sumsBranch + allOf("row") + `
+FROM (
+  SELECT ` + budgetSums + ` AS row
+  FROM sums
+  WHERE tenant = {tenant:String} AND project = {project:String} AND ` + betweenRolls(rollContracts) + `
+  GROUP BY keys
+)`,
+		Args: map[string]any{"tenant": q.Tenant, "project": q.Project.ID},
+	}
+}
+
+// LineContracts returns the ids of the contracts that are in what is committed and pending on a line and below it.
+func (r *Reader) LineContracts(ctx context.Context, q LineRequest) ([]analytics.ContractID, error) {
+	var (
+		rows      budgetRows
+		structure *analytics.Structure
+	)
+	err := Together(func() error {
+		return rows.read(ctx, r, q.contractsQuery())
+	}, func() (err error) {
+		structure, err = r.structure(ctx, q.Tenant, q.Project)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the contracts of a line: %w", err)
+	}
+	return structure.ContractsOn(analytics.NodeID(q.Line), q.Currency, rows.input.Contracts), nil
+}
+
 func (r *Reader) structure(ctx context.Context, tenant string, project ProjectRef) (*analytics.Structure, error) {
 	at, err := r.states(ctx)
 	if err != nil {

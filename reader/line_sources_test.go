@@ -103,6 +103,28 @@ SELECT 'acme', 'P1', toString(number), 1, 'addendum', 'a', 'EUR', 1, 'approved' 
 	}
 }
 
+// Given a contract on one line with an increase that awaits approval on another, then it is among the contracts of both, whose figures it
+// is in; what is left of one that went elsewhere is on none.
+func TestContractsOfALine(t *testing.T) {
+	r, _ := fill(t,
+		`INSERT INTO budget_nodes (tenant, project, id, row_version, structure_id, parent_id, code, active) VALUES
+('acme', '', 'a', 1, 'S1', NULL, '1', true), ('acme', '', 'b', 1, 'S1', NULL, '2', true), ('acme', '', 'off', 1, 'S1', 'b', '3', false)`,
+		`INSERT INTO sums (tenant, project, keys, amount1, amount2, amount3, amount4) VALUES
+('acme', 'P1', 'contracts\0K\0a\0EUR\0signed\000001', 1, 500, 500, 0), ('acme', 'P1', 'contracts\0K\0b\0EUR\0signed\0', 0, 0, 0, 10000),
+('acme', 'P1', 'contracts\0L\0off\0EUR\0completed\000001', 1, 5, 5, 0), ('acme', 'P1', 'contracts\0S\0b\0EUR\0setup\000001', 1, 5, 5, 0),
+('acme', 'P1', 'contracts\0M\0b\0EUR\0signed\000001', 1, 5, 5, 0), ('acme', 'P1', 'contracts\0M\0b\0EUR\0signed\000001', -1, -5, -5, 0),
+('acme', 'P2', 'contracts\0N\0b\0EUR\0signed\000001', 1, 5, 5, 0), ('other', 'P1', 'contracts\0O\0b\0EUR\0signed\000001', 1, 5, 5, 0),
+('acme', 'P1', 'claims\0\0b\0EUR\0\0', 7, 7, 7, 7)`)
+	for line, want := range map[string]string{"a": "[K]", "b": "[K L]", "off": "[]", "gone": "[]"} {
+		found, err := r.LineContracts(t.Context(), LineRequest{Tenant: "acme", Project: ProjectRef{ID: "P1", StructureID: events.Some("S1")},
+			Currency: "EUR", Line: line})
+		slices.Sort(found)
+		if got := fmt.Sprint(found); err != nil || got != want {
+			t.Errorf("on %s are %s, want %s: %v", line, got, want, err)
+		}
+	}
+}
+
 // Given records of a contract and of others, then those are found that count as invoiced on it, the newest first.
 func TestInvoicesOfAContract(t *testing.T) {
 	r, _ := fill(t, `INSERT INTO records (tenant, project, id, row_version, source, status, contract_id, currency, net, recognition_date) VALUES

@@ -102,7 +102,7 @@ func queries(t *testing.T) map[string]Query {
 	over := RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: []ProjectRef{one, two}}, Read: all}
 	financed := []FinancedProject{{ProjectRef: one, Currency: "EUR"}, {ProjectRef: two, Currency: "CHF"}}
 	inboxed := InboxFilter{Tenant: "acme", Projects: []string{"P1", "P2"}, State: analytics.InboxDoubtful, Sender: "b.example",
-		From: events.Some(time.UnixMicro(2).UTC()), To: events.Some(time.UnixMicro(7).UTC()), Text: "R-1", Amount: events.Some[int64](100)}
+		From: events.Some(time.UnixMicro(2).UTC()), To: events.Some(time.UnixMicro(7).UTC()), Text: "R-1", Gross: map[int]int64{0: 1, 2: 100}}
 	return map[string]Query{
 		"records_page":         page(unfiltered, all),
 		"records_page_ids":     page(unfiltered, Part[Record]{}),
@@ -164,6 +164,7 @@ func queries(t *testing.T) map[string]Query {
 		"plans":             plansQuery(planColumns.rows(), "acme", "P1"),
 		"line_bookings":     line.bookingsQuery("IN line_nodes", nodesOfLine),
 		"line_claims":       line.claimsQuery(nodesOfLine),
+		"line_contracts":    line.contractsQuery(),
 		"line_entered":      line.enteredQuery(),
 		"line_plan":         line.planQuery(),
 		"lease":             leaseQuery("acme", "P1", "L1"),

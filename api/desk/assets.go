@@ -114,7 +114,7 @@ func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*") // the frame that draws PDFs has no origin; everybody may have these files
 	body := file.body
 	if file.packed != nil {
-		body = file.packed.Body(r.Header.Get("Accept-Encoding"), w.Header())
+		body = file.packed.Body(strings.Join(r.Header.Values("Accept-Encoding"), ","), w.Header())
 	}
 	_, _ = w.Write(body) // the browser may have left
 }

@@ -3,6 +3,9 @@ package desk
 import (
 	"cmp"
 	"slices"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/events"
 )
 
 // contract is what the API shows of a contract; nil is what the person may not see, or what has no value.
@@ -62,6 +65,12 @@ func (c *contract) currency() string {
 	return ""
 }
 
+// countsIn reports whether the contract is one of those whose commitments are told beside a budget because they are in another currency.
+func (c *contract) countsIn(currency string) bool {
+	status := analytics.Contract{Contract: events.Contract{Status: c.Status}}
+	return c.currency() == currency && len(c.Allocations) > 0 && status.Counts()
+}
+
 // bars shows how far the contract is used.
 func (c *contract) bars() *bars {
 	return drawBars(nil, barOf{"over", c.OverInvoiced.beyond(c.Committed)}, barOf{"committed", c.Committed},
@@ -98,25 +107,23 @@ type listPage struct {
 	Month  string
 }
 
-// lineNames are the names of a project's lines by their ids, and what is below each; nothing where the person may not see them.
-type lineNames struct {
-	names  map[string]string
-	parent map[string]string
-}
+// lineNames are the names of a project's lines by their ids; none where the person may not see them.
+type lineNames map[string]string
 
 func (v *visit) lines(project string) (lineNames, error) {
-	l := lineNames{names: map[string]string{}, parent: map[string]string{}}
 	b, err := v.budget(project, "")
 	if err != nil {
-		return l, err
+		return nil, err
 	}
-	for _, n := range b.Nodes {
-		l.names[n.NodeID] = n.Code + "  " + n.Name
-		if n.ParentID != nil {
-			l.parent[n.NodeID] = *n.ParentID
-		}
+	return b.lineNames(), nil
+}
+
+func (b *budget) lineNames() lineNames {
+	l := lineNames{}
+	for i := range b.Nodes {
+		l[b.Nodes[i].NodeID] = b.Nodes[i].title()
 	}
-	return l, nil
+	return l
 }
 
 // name is that of a line; its id where there is none.
@@ -124,23 +131,10 @@ func (l lineNames) name(id *string) string {
 	if id == nil {
 		return ""
 	}
-	if name, ok := l.names[*id]; ok {
+	if name, ok := l[*id]; ok {
 		return name
 	}
 	return *id
-}
-
-// below reports whether a line is another one, or below it.
-func (l lineNames) below(id *string, top string) bool {
-	if id == nil {
-		return false
-	}
-	for at, steps := *id, 0; at != "" && steps <= len(l.parent); at, steps = l.parent[at], steps+1 {
-		if at == top {
-			return true
-		}
-	}
-	return false
 }
 
 func showContracts(v *visit) (answer, error) {
@@ -158,24 +152,16 @@ func showContracts(v *visit) (answer, error) {
 	}
 	page := listPage{Intro: v.text("contracts.intro"), Next: v.nextPage(next), All: p.page("contracts")}
 	if line != "" {
-		lines, err := v.lines(p.ID)
+		b, err := v.budget(p.ID, "")
 		if err != nil {
 			return nil, err
 		}
-		page.Filter = append(page.Filter, lines.name(&line))
-		contracts = slices.DeleteFunc(contracts, func(c contract) bool {
-			for _, a := range c.Allocations {
-				if lines.below(a.BudgetNodeID, line) {
-					return false
-				}
-			}
-			for _, a := range c.Amendments {
-				if a.Status == "approved" && lines.below(a.BudgetNodeID, line) {
-					return false
-				}
-			}
-			return true
-		})
+		page.Filter = append(page.Filter, b.lineNames().name(&line))
+		on, err := v.contractsOn(p, b, line)
+		if err != nil {
+			return nil, err
+		}
+		contracts = slices.DeleteFunc(contracts, func(c contract) bool { return !on[analytics.ContractID(c.ID)] })
 	}
 	if over {
 		page.Filter = append(page.Filter, v.text("contracts.overOnly"))
@@ -183,10 +169,30 @@ func showContracts(v *visit) (answer, error) {
 	}
 	if currency != "" {
 		page.Filter = append(page.Filter, currency)
-		contracts = slices.DeleteFunc(contracts, func(c contract) bool { return c.currency() != currency })
+		contracts = slices.DeleteFunc(contracts, func(c contract) bool { return !c.countsIn(currency) })
 	}
 	page.Table = v.contractsTable(p, contracts)
 	return v.answer(p, figure{tab: "contracts", title: v.text("contracts.title"), data: page, tables: []*table{page.Table}})
+}
+
+// contractsOn are the contracts that what is committed and pending on a line is made of; none where the person may not see these figures.
+func (v *visit) contractsOn(p *project, b *budget, line string) (map[analytics.ContractID]bool, error) {
+	if !b.visible() {
+		return nil, nil
+	}
+	of, err := v.lineRequest(p, line)
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.desk.sources.LineContracts(v.request.Context(), of)
+	if err != nil {
+		return nil, err
+	}
+	on := make(map[analytics.ContractID]bool, len(found))
+	for _, id := range found {
+		on[id] = true
+	}
+	return on, nil
 }
 
 func (v *visit) contractsTable(p *project, contracts []contract) *table {

@@ -52,6 +52,9 @@ type API interface {
 	// Of requests that hold a file in memory there are fewer. In the context that it returns, what is read of the database waits for
 	// its turn among what is read for others, where Sources and Inbox do so. It is refused as problem.TooManyRequests.
 	Admit(ctx context.Context, person session.User, holdsFile bool) (admitted context.Context, leave func(), err error)
+	// As is a context in which what is read of the database waits for its turn as what is read for the person, where Sources and Inbox do
+	// so; nobody has no tenant and no id.
+	As(ctx context.Context, person session.User) context.Context
 	// Today is the date in Vienna that figures are of at this moment.
 	Today() calendar.Date
 }

@@ -8,6 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
+	"tallyhouse/api/session"
 	"tallyhouse/reader"
 )
 
@@ -58,33 +61,47 @@ func (s *streams) enter(tenant, user string) (leave func(), ok bool) {
 	}, true
 }
 
-// news is how far the inboxes have come. All pages share one look a moment; a page is told of its own tenant's inbox.
+// news is how far the inboxes have come. All pages share one look a moment, also one that failed; a page is told of its own tenant's
+// inbox.
 type news struct {
-	mu  sync.Mutex
-	at  time.Time
-	all reader.InboxStandings
+	looking singleflight.Group
+	// What the last look found, and when it ended. They are changed by the look under way alone.
+	at     time.Time
+	all    reader.InboxStandings
+	failed error
 }
 
-func (n *news) look(ctx context.Context, inbox Inbox, tenant string) (string, error) {
-	all, err := n.standings(ctx, inbox)
+// lookForNews names how far a tenant's inbox has come. What is read for all waits for a turn of its own, which is nobody's.
+func (d *Desk) lookForNews(ctx context.Context, tenant string) (string, error) {
+	all, err := d.news.standings(ctx, func() (reader.InboxStandings, error) {
+		return d.inbox.InboxStandings(d.api.As(context.Background(), session.User{}))
+	})
 	if err != nil {
 		return "", err
 	}
-	own, err := inbox.InboxStanding(ctx, all, tenant)
+	own, err := d.inbox.InboxStanding(ctx, all, tenant)
 	return "at " + own, err // never empty
 }
 
-func (n *news) standings(ctx context.Context, inbox Inbox) (reader.InboxStandings, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if time.Since(n.at) < streamLooks/2 {
-		return n.all, nil
+// standings waits for the look that is under way, or for a new one where the last was too long ago. A look must be in nobody's context:
+// who leaves doesn't end it for the others, and where one person's statements wait, not everybody's pages do.
+func (n *news) standings(ctx context.Context, look func() (reader.InboxStandings, error)) (reader.InboxStandings, error) {
+	looked := n.looking.DoChan("inboxes", func() (any, error) {
+		if time.Since(n.at) >= streamLooks/2 {
+			n.failed = reader.Together(func() (err error) { // a panic here would end the process
+				n.all, err = look()
+				return err
+			})
+			n.at = time.Now()
+		}
+		return n.all, n.failed
+	})
+	select {
+	case <-ctx.Done():
+		return reader.InboxStandings{}, fmt.Errorf("wait for how far the inboxes have come: %w", ctx.Err())
+	case found := <-looked:
+		return found.Val.(reader.InboxStandings), found.Err
 	}
-	all, err := inbox.InboxStandings(ctx)
-	if err == nil {
-		n.all, n.at = all, time.Now()
-	}
-	return all, err
 }
 
 // followInbox tells a page when the inbox has changed since it was made, or since it was told before, until the browser leaves, the
@@ -120,7 +137,7 @@ func followInbox(v *visit) (answer, error) {
 		defer tick.Stop()
 		quiet := 0
 		for {
-			newest, err := v.desk.news.look(ctx, v.desk.inbox, v.caller.Tenant())
+			newest, err := v.desk.lookForNews(ctx, v.caller.Tenant())
 			switch {
 			case err != nil && ctx.Err() == nil: // the database is away for a moment
 				quiet++

@@ -87,6 +87,37 @@ func TestFormsOfOthersAreRefused(t *testing.T) {
 	}
 }
 
+// Given an address that the desk has, when it is asked for by a method that it doesn't take, then that is said, with those that it takes,
+// to whoever asks; an address that it doesn't have is looked for by people who have signed in alone. Other sites are refused before.
+func TestAPageSaysWhichMethodsItTakes(t *testing.T) {
+	d, _, _ := walked(t, &walkedAPI{})
+	for pattern, allow := range map[string]string{
+		"POST /projects": "GET, HEAD", "DELETE /projects/1/budget": "GET, HEAD", "OPTIONS /projects": "GET, HEAD", "POST /healthz": "GET, HEAD",
+		"POST /": "GET, HEAD", "PUT /static/nothing": "GET, HEAD", "POST /signin": "GET, HEAD", "GET /signout": "POST", "HEAD /signout": "POST",
+		"GET /inbox/1/confirmation": "POST", "PUT /inbox/1/confirmation": "POST", "POST /signin/code/no": "GET", "HEAD /signin/callback": "GET",
+	} {
+		method, path, _ := strings.Cut(pattern, " ")
+		stranger := httptest.NewRecorder()
+		d.Handler().ServeHTTP(stranger, httptest.NewRequest(method, path, nil))
+		for who, answer := range map[string]*httptest.ResponseRecorder{"who has signed in": visits(t, d, pattern), "a stranger": stranger} {
+			if answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") != allow {
+				t.Errorf("%s is answered to %s with %d, Allow %q, want %q", pattern, who, answer.Code, answer.Header().Get("Allow"), allow)
+			}
+		}
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if answer := visits(t, d, method+" /nothing"); answer.Code != http.StatusNotFound {
+			t.Errorf("%s of nothing is answered with %d", method, answer.Code)
+		}
+	}
+	foreign := httptest.NewRequest(http.MethodPost, "/projects", nil)
+	foreign.Header.Set("Sec-Fetch-Site", "cross-site")
+	answer := httptest.NewRecorder()
+	if d.Handler().ServeHTTP(answer, foreign); answer.Code != http.StatusForbidden {
+		t.Errorf("another site's request is answered with %d", answer.Code)
+	}
+}
+
 // callerAPI admits a person who may see what a store says.
 type callerAPI struct {
 	walkedAPI

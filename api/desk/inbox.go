@@ -153,9 +153,7 @@ func (q inboxQuestion) filter(v *visit, m mailbox) (reader.InboxFilter, error) {
 		}
 		*day.into = events.Some((d + day.more).ViennaStart())
 	}
-	if value, ok := v.lang.ParseMinor(q.Text, ""); ok { // of whichever currency
-		f.Amount = events.Some(value)
-	}
+	f.Gross = v.lang.ParseMinors(q.Text)
 	return f, nil
 }
 
@@ -184,7 +182,7 @@ func showInbox(v *visit) (answer, error) {
 		return nil, err
 	}
 	ctx := v.request.Context()
-	standing, err := v.desk.news.look(ctx, v.desk.inbox, v.caller.Tenant()) // before the list: what comes meanwhile is told of
+	standing, err := v.desk.lookForNews(ctx, v.caller.Tenant()) // before the list: what comes meanwhile is told of
 	if err != nil {
 		return nil, err
 	}

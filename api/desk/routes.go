@@ -68,11 +68,15 @@ func (d *Desk) routes(screens []route) (http.Handler, error) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET "+signInPath, d.signInPage)
 	mux.HandleFunc("GET "+startPath, d.startSignIn)
-	mux.HandleFunc("GET "+signin.CallbackPath, opened(d.finishSignIn))
-	mux.HandleFunc("GET "+CodePath+"{code}", opened(d.signInByCode))
+	elsewhere := d.elsewhere(mux)
+	for pattern, opened := range map[string]http.HandlerFunc{signin.CallbackPath: d.finishSignIn, CodePath + "{code}": d.signInByCode} {
+		mux.HandleFunc("GET "+pattern, opened)
+		// Each works once. Programs that only look at links don't use it up.
+		mux.Handle("HEAD "+pattern, elsewhere)
+	}
 	mux.Handle("GET /{$}", http.RedirectHandler(firstPath, http.StatusSeeOther))
 	mux.Handle("POST "+signOutPath, d.signedIn(d.signOut, asksNone))
-	mux.Handle("/", d.signedIn(func(*visit) (answer, error) { return nil, errNotFound }, asksNone))
+	mux.Handle("/", elsewhere)
 	for _, s := range screens {
 		mux.Handle(s.pattern, d.signedIn(s.screen, s.kind))
 	}
@@ -87,7 +91,7 @@ func (d *Desk) routes(screens []route) (http.Handler, error) {
 	foreign.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.fail(&visit{desk: d, request: r, lang: d.language(r)}, w, errForged)
 	}))
-	return compress(secured(foreign.Handler(mux))), nil
+	return serving.Compressed(compress, secured(foreign.Handler(mux))), nil
 }
 
 // secured sets what is true of every answer; a screen may narrow the policy for its own.
@@ -103,16 +107,25 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
-// opened answers who opens an address that works once. Programs that only look at links (HEAD, which GET stands for, too) don't use it up.
-func opened(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodHead {
-			w.Header().Set("Allow", http.MethodGet)
-			w.WriteHeader(http.StatusMethodNotAllowed)
+// elsewhere answers what the desk has no page for: the method where the page takes others, which everybody may know, else the address.
+func (d *Desk) elsewhere(mux *http.ServeMux) http.Handler {
+	nothing := d.signedIn(func(*visit) (answer, error) { return nil, errNotFound }, asksNone)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var allow []string
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+			asked := *r
+			asked.Method = method
+			if _, pattern := mux.Handler(&asked); strings.HasPrefix(pattern, http.MethodGet+" ") || strings.HasPrefix(pattern, http.MethodPost+" ") {
+				allow = append(allow, method)
+			}
+		}
+		if len(allow) == 0 {
+			nothing.ServeHTTP(w, r)
 			return
 		}
-		next(w, r)
-	}
+		w.Header().Set("Allow", strings.Join(allow, ", "))
+		d.fail(&visit{desk: d, request: r, lang: d.language(r)}, w, errMethod)
+	})
 }
 
 // signedIn answers those who have signed in, and whom the API knows at this moment.
@@ -169,6 +182,8 @@ func (d *Desk) fail(v *visit, w http.ResponseWriter, err error) {
 		status, kind = http.StatusNotFound, "notFound"
 	case errors.Is(err, errTooMany), waited != nil && waited.Kind == problem.TooManyRequests:
 		status, kind = http.StatusTooManyRequests, "tooMany"
+	case errors.Is(err, errMethod):
+		status, kind = http.StatusMethodNotAllowed, "method"
 	case errors.Is(err, errForged):
 		status, kind = http.StatusForbidden, "forged"
 	case errors.As(err, &refused):

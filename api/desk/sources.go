@@ -15,6 +15,7 @@ import (
 // a rent roll. They are asked only for figures that the API shows to the person.
 type Sources interface {
 	LineSources(ctx context.Context, q reader.LineRequest) (reader.LineSources, error)
+	LineContracts(ctx context.Context, q reader.LineRequest) ([]analytics.ContractID, error)
 	RentSources(ctx context.Context, q reader.RentRollRequest) ([]analytics.RentSource, []analytics.Unit, error)
 	Lease(ctx context.Context, tenant, project, id string) (reader.LeaseTerms, error)
 	ContractInvoices(ctx context.Context, tenant, project, contract, currency string) ([]reader.InvoicedRecord, error)

@@ -10,6 +10,7 @@ import (
 	"tallyhouse/api/desk/language"
 	"tallyhouse/api/export"
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/money"
 )
 
 // table is one that a page shows, and that can be had as CSV. The first cell of a row is its heading.
@@ -74,7 +75,7 @@ func (c cells) amount(a *amount) cell {
 		return cell{kind: plainCell}
 	}
 	return cell{Text: c.Amount(a.Value, a.Currency), Muted: a.isZero(), kind: amountCell, value: a.Value.String(),
-		units: language.Decimals(a.Currency)}
+		units: money.Decimals(a.Currency)}
 }
 
 func (c cells) number(n *jsonNumber, unit string) cell {

@@ -28,6 +28,7 @@ type visit struct {
 var (
 	// errNotFound says that there is no such thing, or that the person may not see it.
 	errNotFound = errors.New("not found")
+	errMethod   = errors.New("the page does not take this method")
 	errTooMany  = errors.New("too many requests")
 	errForged   = errors.New("the form is not one of this session")
 	errPanic    = errors.New("a panic, which the log tells of beside this")

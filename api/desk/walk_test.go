@@ -44,6 +44,13 @@ func (a *walkedAPI) Admit(ctx context.Context, _ session.User, holdsFile bool) (
 	return nil, nil, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: 1500 * time.Millisecond}
 }
 
+func (a *walkedAPI) As(ctx context.Context, person session.User) context.Context {
+	return context.WithValue(ctx, asKey{}, person)
+}
+
+// asKey is of the person whose turn what is read waits for.
+type asKey struct{}
+
 func (a *walkedAPI) Ask(context.Context, session.User, string) (int, []byte) { panic("it was asked") }
 func (a *walkedAPI) Today() calendar.Date                                    { panic("it was asked for the day") }
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"golang.org/x/text/currency"
+	"tallyhouse/schemas/money"
 )
 
 // csvWriter writes RFC 4180, or a dialect of it.
@@ -16,7 +16,7 @@ type csvWriter struct {
 	cells     *cells
 	excel     bool
 	separator byte
-	decimals  map[string]int // of currencies, as met
+	form      money.Form // of amounts in whole units
 	line      []byte
 }
 
@@ -24,11 +24,11 @@ type csvWriter struct {
 const byteOrderMark = "\uFEFF"
 
 func newCSV(columns []Column, d Dialect, to io.Writer) (*csvWriter, error) {
-	c := &csvWriter{to: to, columns: columns, cells: newCells(columns), separator: ',', decimals: map[string]int{}}
+	c := &csvWriter{to: to, columns: columns, cells: newCells(columns), separator: ','}
 	switch d {
 	case Plain:
 	case ExcelDE:
-		c.excel, c.separator = true, ';'
+		c.excel, c.separator, c.form = true, ';', money.Form{Minus: "-", Point: ","}
 		c.line = append(c.line, byteOrderMark...)
 	default:
 		return nil, fmt.Errorf("there is no dialect %q of CSV", d)
@@ -66,7 +66,7 @@ func (c *csvWriter) Write(object []byte) error {
 			if err != nil {
 				return err
 			}
-			c.line = appendUnits(c.line, value, c.decimalsOf(string(code)))
+			c.line = c.form.AppendMinor(c.line, string(value), money.Decimals(string(code)))
 		default:
 			c.append(value, false)
 		}
@@ -123,39 +123,4 @@ func startsFormula(text []byte) bool {
 		}
 	}
 	return false
-}
-
-// appendUnits writes minor units as whole ones, with a decimal comma.
-func appendUnits(b, minor []byte, decimals int) []byte {
-	if minor[0] == '-' {
-		b, minor = append(b, '-'), minor[1:]
-	}
-	whole := max(0, len(minor)-decimals)
-	if whole == 0 {
-		b = append(b, '0')
-	}
-	b = append(b, minor[:whole]...)
-	if decimals > 0 {
-		b = append(b, ',')
-		for range decimals - (len(minor) - whole) {
-			b = append(b, '0')
-		}
-		b = append(b, minor[whole:]...)
-	}
-	return b
-}
-
-// decimalsOf is how many decimals the units of a currency have; 2 for codes that are none.
-func (c *csvWriter) decimalsOf(code string) int {
-	n, known := c.decimals[code]
-	if !known {
-		n = 2
-		if unit, err := currency.ParseISO(code); err == nil {
-			n, _ = currency.Standard.Rounding(unit)
-		}
-		if len(c.decimals) < 1000 {
-			c.decimals[code] = n
-		}
-	}
-	return n
 }

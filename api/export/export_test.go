@@ -177,7 +177,7 @@ func TestParquetHasTypesAndItsEndInTheFooter(t *testing.T) {
 func TestExcelShowsAmountsInWholeUnits(t *testing.T) {
 	for _, c := range []struct{ value, currency, want string }{
 		{"0", "EUR", "0,00"}, {"5", "EUR", "0,05"}, {"-5", "EUR", "-0,05"}, {"50", "EUR", "0,50"}, {"-12345", "CHF", "-123,45"},
-		{"9007199254740991", "EUR", "90071992547409,91"}, {"123", "JPY", "123"}, {"1", "KWD", "0,001"}, {"7", "XX?", "0,07"},
+		{"9007199254740991", "EUR", "90071992547409,91"}, {"123", "JPY", "123"}, {"1", "KWD", "0,001"}, {"7", "XX?", "0,07"}, {"120000", "RSD", "1200,00"},
 	} {
 		row := fmt.Sprintf(`{"id":"1","net":{"value":%s,"currency":%q}}`, c.value, c.currency)
 		got := string(file(t, export.CSV, export.ExcelDE, columns(t, []string{"id", "net"}), row))

@@ -1,21 +1,21 @@
 package export
 
 import (
-	"bytes"
 	"io"
+
+	"tallyhouse/schemas/money"
 )
 
 // Sheet writes a table for people's spreadsheets: with a byte order mark, the separator and decimal sign of their language, and texts
 // that cannot become formulas.
 type Sheet struct {
-	csv     csvWriter
-	decimal byte
-	cells   int // of the line
+	csv   csvWriter
+	cells int // of the line
 }
 
 // NewSheet begins a table. The separator is ; where the decimal sign is a comma.
 func NewSheet(to io.Writer, decimal byte) *Sheet {
-	s := &Sheet{csv: csvWriter{to: to, excel: true, separator: ','}, decimal: decimal}
+	s := &Sheet{csv: csvWriter{to: to, excel: true, separator: ',', form: money.Form{Minus: "-", Point: string(decimal)}}}
 	if decimal == ',' {
 		s.csv.separator = ';'
 	}
@@ -34,17 +34,13 @@ func (s *Sheet) Text(text string) {
 // Amount writes a cell with minor units as whole ones.
 func (s *Sheet) Amount(minor []byte, decimals int) {
 	s.next()
-	b := appendUnits(nil, minor, decimals)
-	if s.decimal != ',' {
-		b = bytes.ReplaceAll(b, []byte{','}, []byte{s.decimal})
-	}
-	s.csv.line = append(s.csv.line, b...)
+	s.csv.line = s.csv.form.AppendMinor(s.csv.line, string(minor), decimals)
 }
 
 // Number writes a cell with a decimal number as JSON has it.
 func (s *Sheet) Number(text string) {
 	s.next()
-	s.csv.line = append(s.csv.line, bytes.ReplaceAll([]byte(text), []byte{'.'}, []byte{s.decimal})...)
+	s.csv.line = append(s.csv.line, s.csv.form.Number(text)...)
 }
 
 // Plain writes a cell with a text of our own, like a date.

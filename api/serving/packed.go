@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/klauspost/compress/gzhttp"
 )
@@ -38,24 +36,10 @@ func Unpack(packed []byte, most int) (*Packed, error) {
 // Body is what is sent to who accepts these encodings, and sets the headers that say so: compressed, or as it is and not compressed
 // by whoever writes it.
 func (p *Packed) Body(acceptEncoding string, header http.Header) []byte {
-	if takesGzip(acceptEncoding) {
+	if wanted(acceptEncoding, "gzip") {
 		header.Set("Content-Encoding", "gzip")
 		return p.packed
 	}
 	header.Set(gzhttp.HeaderNoCompression, "1")
 	return p.Plain
-}
-
-// takesGzip reports whether an Accept-Encoding header names gzip, with a weight that isn't 0.
-func takesGzip(acceptEncoding string) bool {
-	for item := range strings.SplitSeq(acceptEncoding, ",") {
-		name, parameters, _ := strings.Cut(item, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			continue
-		}
-		value, weighed := strings.CutPrefix(strings.ToLower(strings.TrimSpace(parameters)), "q=")
-		weight, err := strconv.ParseFloat(value, 64)
-		return !weighed || err == nil && weight > 0
-	}
-	return false
 }

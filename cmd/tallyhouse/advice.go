@@ -56,7 +56,8 @@ func advice(err error) string {
 	case wrongPassword(err):
 		return "check the user and the password: " + at.login
 	case exceptionOf(err, proto.ErrAccessDenied):
-		return "grant it to the user: deploy/rights/clickhouse.sql has what each process needs"
+		return "grant it to the user: deploy/rights/clickhouse.sql has what each process needs, " +
+			"and clickhouse-cluster.sql what it needs besides on several servers"
 	case mayNot(err):
 		return "allow it to the user: docs/security.md#rights has what each process needs"
 	case exceptionOf(err, proto.ErrClusterDoesntExist):

@@ -115,18 +115,82 @@ func TestTheRightsSuffice(t *testing.T) {
 	}
 }
 
-// grantsOfRoles are the GRANT statements of each role, without the role.
-func grantsOfRoles(t *testing.T) map[string][]string {
+// Given two shards and users who may do there what deploy/rights lets them do with several servers, then the tables over all shards are
+// made, and made anew, a worker writes to both shards, and the API reads them through either: docs/operations.md#shards. Statements ON
+// CLUSTER are not among this, which the embedded engine doesn't run.
+func TestTheRightsSufficeOnACluster(t *testing.T) {
+	users := grantsOfRoles(t, "clickhouse-cluster.sql")
+	var shards []string
+	for _, shard := range clickhousetest.StartCluster(t, "main", 2) {
+		if err := shard.RestartWithUsers(users); err != nil {
+			t.Fatal(err)
+		}
+		shards = append(shards, shard.Addr())
+	}
+	kafkaAddr := brokerWithACLs(t)
+	d := &drill{T: t, shell: &shell{out: io.Discard, err: io.Discard, log: slog.New(slog.DiscardHandler)}}
+	run := func(user, stdin string, args ...string) {
+		d.Helper()
+		d.env = map[string]string{
+			"TALLYHOUSE_KAFKA": kafkaAddr, "TALLYHOUSE_KAFKA_USER": user, "TALLYHOUSE_KAFKA_PASSWORD": passwordOfAll,
+			"TALLYHOUSE_CLICKHOUSE": strings.Join(shards, ","), "TALLYHOUSE_CLICKHOUSE_USER": user,
+		}
+		if user == "tallyhouse_producer" { // it waits until what it sent is stored
+			d.env["TALLYHOUSE_CLICKHOUSE_USER"] = "tallyhouse_reader"
+		}
+		d.command(stdin, args...)
+	}
+	serversFor := func(user string) servers {
+		d.Helper()
+		cluster, err := kafka.Connect(kafka.Access{Addrs: []string{kafkaAddr}, User: user, Password: passwordOfAll, SASL: "PLAIN"})
+		d.must(err)
+		t.Cleanup(cluster.Close)
+		of := servers{kafka: cluster}
+		for _, addr := range shards {
+			of.shards = append(of.shards, database.Options{Addr: addr, Database: "tallyhouse", User: user})
+		}
+		return of
+	}
+
+	run("tallyhouse_operator", "", "topics", "--partitions", "2")
+	for range 2 {
+		run("tallyhouse_operator", "", "migrate", "--cluster", "main", "--no-replicas")
+	}
+	d.servers = serversFor("tallyhouse_worker")
+	_, stop := d.startWorker()
+	defer stop()
+	sample := tallyhouse(t, nil, "", "sample", "--projects", "2", "--records", "200")
+	lines := sample.out + sampleKey{key: sampleAdmin, owner: "ada", financial: true}.line()
+	run("tallyhouse_producer", lines, "load", "--wait", "-")
+
+	api := &process{TB: t, shell: d.shell, servers: serversFor("tallyhouse_reader")}
+	url := api.api("")
+	d.eventually("the API is ready", func() error { return ready(url) })
+	for _, path := range []string{"/projects", "/records?limit=5", "/contracts", "/projects/pr-0001/budget", "/projects/pr-0001/cashflow",
+		"/projects/pr-0001/facilities"} {
+		if status, body := api.get(url+"/v0"+path, sampleAdmin); status != http.StatusOK {
+			t.Errorf("%s: %d %v", path, status, body)
+		}
+	}
+	run("tallyhouse_operator", "", "verify")
+	run("tallyhouse_operator", "", "rebuild", "all")
+}
+
+// grantsOfRoles are the GRANT statements of each role, without the role: those of clickhouse.sql, and of more files.
+func grantsOfRoles(t *testing.T, more ...string) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("../../deploy/rights/clickhouse.sql")
-	if err != nil {
-		t.Fatal(err)
+	roles, made := map[string][]string{}, 0
+	for _, name := range append([]string{"clickhouse.sql"}, more...) {
+		text, err := os.ReadFile("../../deploy/rights/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^(GRANT [^;]+) TO (\w+);$`).FindAllStringSubmatch(string(text), -1) {
+			roles[m[2]] = append(roles[m[2]], m[1])
+		}
+		made += strings.Count(string(text), "CREATE ROLE")
 	}
-	roles := map[string][]string{}
-	for _, m := range regexp.MustCompile(`(?m)^(GRANT [^;]+) TO (\w+);$`).FindAllStringSubmatch(string(text), -1) {
-		roles[m[2]] = append(roles[m[2]], m[1])
-	}
-	if made := strings.Count(string(text), "CREATE ROLE"); len(roles) != made {
+	if len(roles) != made {
 		t.Fatalf("%d roles are created, %d have grants", made, len(roles))
 	}
 	return roles

@@ -69,7 +69,7 @@ func releaseFor(platform, version, out string, date time.Time) error {
 	for _, pattern := range []string{
 		"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "docs/*.md", "docs/*.eml", "docs/pictures/*.png", "deploy/systemd/*.service",
 		"deploy/compose/desk.env.example", "deploy/prometheus/*.yml", "deploy/grafana/dashboards/*.json",
-		"deploy/rights/clickhouse.sql", "deploy/rights/kafka.sh",
+		"deploy/rights/clickhouse.sql", "deploy/rights/clickhouse-cluster.sql", "deploy/rights/kafka.sh",
 	} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {

@@ -12,11 +12,11 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/money"
 )
 
 //go:embed messages
@@ -125,13 +125,17 @@ func (l *Language) Name(kind, value string) string {
 
 // Amount is an amount of minor units, without its currency.
 func (l *Language) Amount(minor analytics.Int128, code string) string {
-	return l.fixed(minor.String(), Decimals(code))
+	return string(l.form().AppendMinor(nil, minor.String(), money.Decimals(code)))
+}
+
+func (l *Language) form() money.Form {
+	return money.Form{Minus: minus, Group: l.Group, Point: l.Decimal}
 }
 
 // Whole is an amount in whole units, rounded half away from zero: for where there is little room, with the exact one beside it.
 func (l *Language) Whole(minor analytics.Int128, code string) string {
 	unit := int64(1)
-	for range Decimals(code) {
+	for range money.Decimals(code) {
 		unit *= 10
 	}
 	rounded, rest := new(big.Int).QuoRem(minor.Big(), big.NewInt(unit), new(big.Int))
@@ -140,49 +144,11 @@ func (l *Language) Whole(minor analytics.Int128, code string) string {
 	} else if -2*rest >= unit {
 		rounded.Sub(rounded, big.NewInt(1))
 	}
-	return l.fixed(rounded.String(), 0)
-}
-
-// fixed is a number of so many units, as digits, of 10^-decimals.
-func (l *Language) fixed(text string, decimals int) string {
-	text, negative := strings.CutPrefix(text, "-")
-	if short := decimals + 1 - len(text); short > 0 {
-		text = strings.Repeat("0", short) + text
-	}
-	out := l.grouped(text[:len(text)-decimals])
-	if decimals > 0 {
-		out += l.Decimal + text[len(text)-decimals:]
-	}
-	if negative {
-		out = minus + out
-	}
-	return out
-}
-
-func (l *Language) grouped(digits string) string {
-	var out strings.Builder
-	for i, digit := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			out.WriteString(l.Group)
-		}
-		out.WriteRune(digit)
-	}
-	return out.String()
+	return l.form().Number(rounded.String())
 }
 
 // Number is a decimal number like -1234.5, as JSON has it.
-func (l *Language) Number(text string) string {
-	text, negative := strings.CutPrefix(text, "-")
-	whole, fraction, has := strings.Cut(text, ".")
-	out := l.grouped(whole)
-	if has {
-		out += l.Decimal + fraction
-	}
-	if negative {
-		out = minus + out
-	}
-	return out
-}
+func (l *Language) Number(text string) string { return l.form().Number(text) }
 
 // Date is a day.
 func (l *Language) Date(d calendar.Date) string {
@@ -196,19 +162,25 @@ func (l *Language) Month(m calendar.Month) string {
 	return fmt.Sprintf("%s %d", l.months[month-1], year)
 }
 
-// Decimals is how many decimals the units of a currency have; 2 for codes that are none.
-func Decimals(code string) int {
-	unit, err := currency.ParseISO(code)
-	if err != nil {
-		return 2
-	}
-	n, _ := currency.Standard.Rounding(unit)
-	return n
-}
-
 // ParseMinor reads an amount as people write it in the language, like -1.234,56 or 1234,5, in minor units of a currency. Between
 // thousands may be the language's own mark or a blank, and nowhere else.
 func (l *Language) ParseMinor(text, code string) (minor int64, ok bool) {
+	return l.parseMinor(text, money.Decimals(code))
+}
+
+// ParseMinors reads an amount of whichever currency: what it is in minor units by how many decimals the currency has, as far as it can
+// be an amount of such a one.
+func (l *Language) ParseMinors(text string) map[int]int64 {
+	minors := map[int]int64{}
+	for decimals := range money.MostDecimals + 1 {
+		if minor, ok := l.parseMinor(text, decimals); ok {
+			minors[decimals] = minor
+		}
+	}
+	return minors
+}
+
+func (l *Language) parseMinor(text string, decimals int) (minor int64, ok bool) {
 	text, negative := strings.CutPrefix(strings.ReplaceAll(text, minus, "-"), "-")
 	text = strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(text)
 	whole, fraction, _ := strings.Cut(text, l.Decimal)
@@ -222,7 +194,6 @@ func (l *Language) ParseMinor(text, code string) (minor int64, ok bool) {
 		whole = strings.Join(groups, "")
 	}
 	const most = 13 // digits
-	decimals := Decimals(code)
 	if whole == "" || len(whole) > most || len(fraction) > decimals || strings.Trim(whole+fraction, "0123456789") != "" {
 		return 0, false
 	}

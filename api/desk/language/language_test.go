@@ -94,6 +94,7 @@ func TestFormsOfAmountsNumbersAndDates(t *testing.T) {
 		{func(l *Language) string { return l.Amount(analytics.Int(-5), "EUR") }, "−0.05", "−0,05"},
 		{func(l *Language) string { return l.Amount(analytics.Int(0), "EUR") }, "0.00", "0,00"},
 		{func(l *Language) string { return l.Amount(analytics.Int(1000), "JPY") }, "1,000", "1.000"},
+		{func(l *Language) string { return l.Amount(analytics.Int(120000), "RSD") }, "1,200.00", "1.200,00"},
 		{func(l *Language) string { return l.Amount(analytics.Int(1234), "KWD") }, "1.234", "1,234"},
 		{func(l *Language) string { return l.Amount(analytics.Int(-9007199254740991), "EUR") }, "−90,071,992,547,409.91", "−90.071.992.547.409,91"},
 		{func(l *Language) string { return l.Whole(analytics.Int(99950), "EUR") }, "1,000", "1.000"},
@@ -147,6 +148,25 @@ func TestAmountsThatAreTyped(t *testing.T) {
 	} {
 		if got, ok := c.language.ParseMinor(c.text, c.currency); ok != c.ok || ok && got != c.want {
 			t.Errorf("%s %q %s: got %d %t, want %d %t", c.language.Tag, c.text, c.currency, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// Given an amount without its currency, then it is read as one of every currency that may have so many decimals.
+func TestAmountsOfWhicheverCurrency(t *testing.T) {
+	english, german := load(t)
+	for _, c := range []struct {
+		language *Language
+		text     string
+		want     map[int]int64
+	}{
+		{german, "50000", map[int]int64{0: 50_000, 1: 500_000, 2: 5_000_000, 3: 50_000_000}},
+		{german, "1.234,5", map[int]int64{1: 12_345, 2: 123_450, 3: 1_234_500}}, {english, "12.345", map[int]int64{3: 12_345}},
+		{german, "12.345", map[int]int64{0: 12_345, 1: 123_450, 2: 1_234_500, 3: 12_345_000}}, {german, "RE-12", map[int]int64{}},
+		{german, "", map[int]int64{}},
+	} {
+		if got := c.language.ParseMinors(c.text); !maps.Equal(got, c.want) {
+			t.Errorf("%s %q: got %v, want %v", c.language.Tag, c.text, got, c.want)
 		}
 	}
 }

@@ -2,6 +2,8 @@
 // evidence for it. It is the common term of the readers of e-invoices and pages.
 package fields
 
+import "tallyhouse/schemas/money"
+
 // Evidence says where a value stands and why it is believed.
 type Evidence struct {
 	// Page counts from 1; 0 is the embedded e-invoice.
@@ -104,13 +106,4 @@ type Invoice struct {
 }
 
 // Exponent is the number of decimals of a currency's minor unit (ISO 4217).
-func Exponent(currency string) int {
-	switch currency {
-	case "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF",
-		"XOF", "XPF":
-		return 0
-	case "BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND":
-		return 3
-	}
-	return 2
-}
+func Exponent(currency string) int { return money.Decimals(currency) }

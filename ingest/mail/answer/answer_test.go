@@ -322,6 +322,7 @@ func TestAmountsAreWrittenAsPeopleDo(t *testing.T) {
 	}{
 		{"de", "EUR", 0, "0,00 EUR"}, {"de", "EUR", -5, "-0,05 EUR"}, {"de", "EUR", 99_999, "999,99 EUR"}, {"de", "EUR", 100_000, "1.000,00 EUR"},
 		{"en", "CZK", 123_456_789, "1,234,567.89 CZK"}, {"en", "JPY", 1_234_567, "1,234,567 JPY"}, {"de", "TND", 1_234_567, "1.234,567 TND"},
+		{"en", "RSD", 120_000, "1,200.00 RSD"},
 		{"en", "XYZZ", 1234, "12.34 XYZZ"}, {"en", "EUR", math.MinInt64, "-92,233,720,368,547,758.08 EUR"},
 	} {
 		if got := amount(c.language, c.minor, c.code); got != c.want {

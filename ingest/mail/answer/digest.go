@@ -4,19 +4,18 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"golang.org/x/text/currency"
 
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/mail/derived"
 	"tallyhouse/ingest/untrusted"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/money"
 )
 
 // A digest is owed from its time of the day on. Every worker says so, once for each day that it sees; the id follows from the
@@ -221,26 +220,9 @@ func (t texts) matter(language string, r *read) (string, error) {
 
 // amount is an amount of minor units with its currency, as people write it.
 func amount(language string, minor int64, code string) string {
-	decimals := 2
-	if unit, err := currency.ParseISO(code); err == nil {
-		decimals, _ = currency.Standard.Rounding(unit)
-	}
-	digits, negative := strings.CutPrefix(strconv.FormatInt(minor, 10), "-")
-	digits = strings.Repeat("0", max(0, decimals+1-len(digits))) + digits
-	whole, fraction := []byte(digits[:len(digits)-decimals]), digits[len(digits)-decimals:]
-	group, point := ",", "."
+	form := money.Form{Minus: "-", Group: ",", Point: "."}
 	if language == "de" {
-		group, point = ".", ","
+		form.Group, form.Point = ".", ","
 	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = slices.Insert(whole, i, group[0])
-	}
-	text := string(whole)
-	if fraction != "" {
-		text += point + fraction
-	}
-	if negative {
-		text = "-" + text
-	}
-	return text + " " + code
+	return string(form.AppendMinor(nil, strconv.FormatInt(minor, 10), money.Decimals(code))) + " " + code
 }

@@ -138,7 +138,8 @@ type Shard struct {
 func (s Shard) Addr() string { return s.Valve.Addr() }
 
 // StartCluster starts engines that know each other as the shards, without replicas, of a cluster of this name. An embedded
-// engine has no port for replicas, so there can't be any. Each has a Keeper in its memory, with which it makes replicated
+// engine has no port for replicas, so there can't be any. What is read through one of them is read on the others as the user who
+// asks. Each has a Keeper in its memory, with which it makes replicated
 // tables, to which nothing can be written.
 func StartCluster(t testing.TB, name string, shards int) (all []Shard) {
 	t.Helper()
@@ -152,7 +153,8 @@ func StartCluster(t testing.TB, name string, shards int) (all []Shard) {
 		fmt.Fprintf(&servers, "<shard><replica><host>%s</host><port>%s</port></replica></shard>", host, port)
 		all = append(all, Shard{Valve: valve})
 	}
-	config := "<clickhouse><remote_servers><" + name + ">" + servers.String() + "</" + name + "></remote_servers>" +
+	config := "<clickhouse><remote_servers><" + name + "><secret>of the shards</secret>" + servers.String() +
+		"</" + name + "></remote_servers>" +
 		"<zookeeper><implementation>testkeeper</implementation></zookeeper>" +
 		"<macros><shard>1</shard><replica>only</replica></macros></clickhouse>"
 	for i := range all {
