@@ -100,8 +100,11 @@ LIMIT 2`
 	nameQuery = `SELECT id, replaceRegexpAll(upperUTF8(ifNull(tax_id, '')), '[^\\p{L}\\p{N}]', '') FROM contractors FINAL
 WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
   AND replaceRegexpAll(lowerUTF8(assumeNotNull(name)), '[^\\p{L}\\p{N}]', '') = {name:String}
-LIMIT 2`
+LIMIT {most:UInt32}`
 )
+
+// mostOfName is how many contractors of one name are told apart; which one of more it is nobody knows.
+const mostOfName = 100
 
 // maxKnown bounds the suppliers that one invoice is compared with.
 const maxKnown = 100
@@ -277,17 +280,21 @@ func (d directory) contractor(ctx context.Context, tenant, taxID, name string) (
 	if name == "" {
 		return "", nil
 	}
-	params := database.Params{"tenant": database.Text(tenant), "name": database.Text(name)}
+	all := 0
+	params := database.Params{"tenant": database.Text(tenant), "name": database.Text(name), "most": strconv.Itoa(mostOfName + 1)}
 	err := d.each(ctx, nameQuery, params, func(scan func(...any) error) error {
 		var id, theirs string
 		err := scan(&id, &theirs)
-		if !known.OtherVATID(taxID, theirs) {
+		if all++; !known.OtherVATID(taxID, theirs) {
 			found = append(found, id)
 		}
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("find the contractor of a name: %w", err)
+	case all > mostOfName:
+		return "", nil
 	}
 	return only(found), nil
 }
