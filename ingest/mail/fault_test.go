@@ -298,6 +298,57 @@ func TestAMailWhoseMarkIsRefusedIsLeftAlone(t *testing.T) {
 	}
 }
 
+// Given a server that refuses to mark one of several mails without an invoice, alone or among them, then the others are marked, those
+// behind them come in over the same connection, and the one is marked once the server does it.
+func TestARefusedMarkOfOneMailHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	var willing atomic.Bool
+	s.Fault = func(command string) mailboxtest.Fault {
+		if strings.HasPrefix(command, "UID STORE 1") && strings.Contains(command, "+FLAGS.SILENT ($TallyhouseIgnored") && !willing.Load() {
+			return mailboxtest.Refuse
+		}
+		return mailboxtest.None
+	}
+	o := scripted(t, s)
+	for i := range 3 {
+		s.Deliver(string(testMail{to: "quartier@intake.example", id: fmt.Sprint("none", i), text: "no invoice"}.raw()))
+	}
+	in := w.intake([]mailbox.Options{o}, func(in *Intake) {
+		in.options.Parallel = 1
+		in.timings.attempts, in.timings.deferral = 100*time.Millisecond, time.Second
+		in.timings.refreshLeast, in.timings.refreshMost = 500*time.Millisecond, time.Second
+	})
+	marked(t, o, mailbox.Ignored, 2)
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "invoice", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	w.settled(1)
+	if n := in.mails("ignored"); n != 2 {
+		t.Errorf("%d mails are told to be ignored", n)
+	}
+	willing.Store(true)
+	marked(t, o, mailbox.Ignored, 3)
+	if n := count(in.metrics.lost.WithLabelValues(o.String())); n != 0 {
+		t.Errorf("%d connections were lost to it", n)
+	}
+}
+
+// Given a server that takes no claim of one mail, then the others come in over the same connection.
+func TestARefusedClaimHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	s.Fault = often(1<<30, "UID STORE 1 ", "$TallyhouseReading", mailboxtest.Refuse)
+	o := scripted(t, s)
+	for i := range 3 {
+		s.Deliver(string(testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw()))
+	}
+	in := w.intake([]mailbox.Options{o}, func(in *Intake) { in.options.Parallel = 1 })
+	w.settled(2)
+	eventually(t, "the others are marked", func() error { return doneOf(s, "", 2) })
+	if n := count(in.metrics.lost.WithLabelValues(o.String())); n != 0 {
+		t.Errorf("%d connections were lost to it", n)
+	}
+}
+
 // Where a mailbox takes no keywords, mails must be moved, and an error says so.
 func TestAMailboxWithoutKeywordsIsRefused(t *testing.T) {
 	s := mailboxtest.Start(t)
