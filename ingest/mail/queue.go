@@ -198,7 +198,8 @@ func (q *queue) take(ctx context.Context) ([]candidate, error) {
 	return nil, ctx.Err()
 }
 
-// begin takes a mail out, and with a small one all that are to be opened with it: of strangers, or of none.
+// begin takes a mail out, and with a small one all that are to be opened with it: all of
+// strangers, or all of senders whom people know.
 func (q *queue) begin(i int) (taken []candidate) {
 	first := q.waiting[i]
 	if !first.opensWithOthers() || q.opened() > mostOpened {

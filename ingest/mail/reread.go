@@ -166,9 +166,9 @@ func (in *Intake) findRecord(ctx context.Context, id string) (tenant string, h r
 	return "", recordState{}, errNoRecord
 }
 
-// otherDays bounds how many mails are opened that didn't arrive at the very second that the record tells: a mailbox
-// that was moved may tell another.
-const otherDays = 1000
+// mostOpenedAgain bounds how many mails of a folder are opened to find a record's: so many of its very second, and then so many of the
+// days around it, for a mailbox that was moved may tell another second.
+const mostOpenedAgain = 1000
 
 // readAgain reads the files of a mail again and gives the invoice that one of them is or belongs to. That one is read first:
 // it may have been left when the time of its mail was over.
@@ -247,7 +247,7 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, 
 	}
 	opened := 0
 	err = pages(ctx, box, uids, func(m mailbox.Mail) error {
-		if found.files != nil || m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes || opened == otherDays {
+		if found.files != nil || m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes || opened == mostOpenedAgain {
 			return nil
 		}
 		if its := headerText(message.ReadHeader(m.Header).MessageID()).V; id != "" && its != id && (its != "" || exact) {
