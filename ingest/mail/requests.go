@@ -256,17 +256,12 @@ func (w *watch) asked(ctx context.Context, box *mailbox.Session, e events.Event,
 	if err != nil {
 		return mailbox.Mail{}, err
 	}
-	var its mailbox.Mail
-	err = pages(ctx, box, waiting, func(m mailbox.Mail) error {
-		if is(m) {
-			its = m
+	for m, err := range pages(ctx, box, waiting) {
+		if err != nil || is(m) {
+			return m, err
 		}
-		return nil
-	})
-	if err == nil && its.UID == 0 {
-		err = mailbox.ErrGone
 	}
-	return its, err
+	return mailbox.Mail{}, mailbox.ErrGone
 }
 
 // heedAllowed gives the mails back that wait because their sender was not allowed, and now is.
@@ -326,15 +321,14 @@ func (w *watch) giveBackOf(ctx context.Context, q *events.Request) (int, error) 
 		return 0, err
 	}
 	var theirs []mailbox.UID
-	err = pages(ctx, box, uids, func(m mailbox.Mail) error {
+	for m, err := range pages(ctx, box, uids) {
+		if err != nil {
+			return 0, err
+		}
 		h := message.ReadHeader(m.Header)
 		if m.Arrived.Before(q.RequestedAt.Add(time.Minute)) && disallowed(h, before) != "" && disallowed(h, now) == "" {
 			theirs = append(theirs, m.UID)
 		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
 	}
 	return len(theirs), box.GiveBack(ctx, theirs...)
 }

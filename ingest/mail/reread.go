@@ -246,34 +246,38 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, 
 		return found, err
 	}
 	opened := 0
-	err = pages(ctx, box, uids, func(m mailbox.Mail) error {
-		if found.files != nil || m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes || opened == mostOpenedAgain {
-			return nil
+	for m, err := range pages(ctx, box, uids) {
+		if err != nil {
+			return found, err
+		}
+		if m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes {
+			continue
 		}
 		if its := headerText(message.ReadHeader(m.Header).MessageID()).V; id != "" && its != id && (its != "" || exact) {
-			return nil
+			continue
 		}
-		opened++
+		if opened++; opened > mostOpenedAgain {
+			break
+		}
 		raw, err := box.Body(ctx, m, in.options.Limits.Bytes)
 		if errors.Is(err, mailbox.ErrGone) || errors.Is(err, mailbox.ErrTooLarge) {
-			return nil
+			continue
 		}
 		if err != nil {
-			return err
+			return found, err
 		}
 		mail, err := message.ReadSandboxed(ctx, raw, in.options.Limits.Limits, in.options.Reader.Sandbox)
 		if errors.Is(err, sandbox.ErrStart) || ctx.Err() != nil {
-			return err
+			return found, err
 		}
 		if err != nil {
-			return nil // it became no record
+			continue // it became no record
 		}
 		for i, identity := range identities(mailIdentity(mail.MessageID, raw), mail.Files) {
 			if identity.in(o.Tenant, h.project) == h.id {
-				found = foundMail{newSource(o, box.UIDValidity, m, mail.MessageID, raw), mail.Files, i}
+				return foundMail{newSource(o, box.UIDValidity, m, mail.MessageID, raw), mail.Files, i}, nil
 			}
 		}
-		return nil
-	})
-	return found, err
+	}
+	return found, nil
 }
