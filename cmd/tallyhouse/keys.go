@@ -163,6 +163,10 @@ func revokeKey(s *shell, to *connection) *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(s.err, "key %s (pk_%s_%s...) is revoked since %s\n", k.ID, k.Environment, k.Prefix, instantOr(k.RevokedAt, ""))
+		if k.Unasked != nil {
+			s.log.Warn("the database was not asked whether it has a newer version of the key", "error", k.Unasked,
+				"do", "revoke the key again once the database is there")
+		}
 		return nil
 	}
 	return cmd
