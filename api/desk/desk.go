@@ -28,6 +28,7 @@ import (
 	"tallyhouse/api/serving"
 	"tallyhouse/api/session"
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/loopback"
 )
 
 // Bounds of the HTTP server.
@@ -94,7 +95,7 @@ func (o *Options) Validate() error {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/"):
 		wrong = append(wrong, fmt.Errorf("--desk-url must be a URL like https://desk.example.com, not %q", o.URL))
-	case u.Scheme != "https" && !(u.Scheme == "http" && onThisMachine(u.Hostname())):
+	case u.Scheme != "https" && !(u.Scheme == "http" && loopback.Is(u.Hostname())):
 		wrong = append(wrong, fmt.Errorf("--desk-url must begin with https:// (http:// only on this machine), not %q", o.URL))
 	}
 	if o.Client == (signin.Client{}) && o.Codes == nil {
@@ -106,11 +107,6 @@ func (o *Options) Validate() error {
 		wrong = append(wrong, err)
 	}
 	return errors.Join(wrong...)
-}
-
-func onThisMachine(host string) bool {
-	address := net.ParseIP(host)
-	return host == "localhost" || address != nil && address.IsLoopback()
 }
 
 // Desk is the web application.

@@ -21,10 +21,6 @@ const (
 	// requestsOfOne bounds what a person may ask for in a minute, and peopleAsking how many people are counted.
 	requestsOfOne = 60
 	peopleAsking  = 10_000
-	// mostAllowedSenders bounds the senders of a tenant that people allow; the intake takes no more either.
-	mostAllowedSenders = 1000
-	// requestLast is how long a request is heeded.
-	requestLast = 24 * time.Hour
 	// sendLimit bounds the sending of a request, and shownLimit how long a page waits until it shows it.
 	sendLimit, shownLimit = 15 * time.Second, 3 * time.Second
 )
@@ -121,7 +117,7 @@ func (v *visit) asked(lines []reader.InboxLine, m mailbox) (map[string]reader.In
 
 // waits reports whether a request may still be heeded.
 func (v *visit) waits(q reader.IntakeRequest) bool {
-	return q.Outcome == "" && v.desk.clock().Sub(q.At) < requestLast
+	return q.Outcome == "" && v.desk.clock().Sub(q.At) < events.RequestsLast
 }
 
 // sayAsked says what was asked for, by whom and when, and what became of it.
@@ -190,12 +186,12 @@ func askToAllow(v *visit) (answer, error) {
 	if sender == "" {
 		return nil, &refusedError{v.text("ask.notNow")}
 	}
-	all, err := v.desk.inbox.AllowedSenders(v.request.Context(), v.caller.Tenant(), mostAllowedSenders)
+	all, err := v.desk.inbox.AllowedSenders(v.request.Context(), v.caller.Tenant(), events.MostAllowedSenders)
 	if err != nil {
 		return nil, err
 	}
-	if len(all) >= mostAllowedSenders {
-		return nil, &refusedError{v.text("ask.tooManySenders", mostAllowedSenders)}
+	if len(all) >= events.MostAllowedSenders {
+		return nil, &refusedError{v.text("ask.tooManySenders", events.MostAllowedSenders)}
 	}
 	return redirect("/inbox"), v.send(events.SenderRequest(sender), &events.Request{Action: events.RequestAllow, Sender: sender})
 }
@@ -269,7 +265,7 @@ func showSenders(v *visit) (answer, error) {
 	if !v.caller.Administers() {
 		return nil, errNotFound
 	}
-	all, err := v.desk.inbox.AllowedSenders(v.request.Context(), v.caller.Tenant(), mostAllowedSenders)
+	all, err := v.desk.inbox.AllowedSenders(v.request.Context(), v.caller.Tenant(), events.MostAllowedSenders)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"tallyhouse/schemas/loopback"
 )
 
 const (
@@ -76,9 +77,7 @@ func safe(what, text string) error {
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
 		return fmt.Errorf("%s must be a URL like https://id.example.com/, not %q", what, text)
 	}
-	address := net.ParseIP(u.Hostname())
-	local := u.Hostname() == "localhost" || address != nil && address.IsLoopback()
-	if u.Scheme != "https" && !(u.Scheme == "http" && local) {
+	if u.Scheme != "https" && !(u.Scheme == "http" && loopback.Is(u.Hostname())) {
 		return fmt.Errorf("%s must begin with https:// (http:// only on this machine), not %q", what, text)
 	}
 	return nil

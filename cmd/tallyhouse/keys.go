@@ -76,6 +76,7 @@ func createKey(s *shell, to *connection) *cobra.Command {
 		fmt.Fprintf(s.err, "key %s of user %s was created\n", e.ID, request.Owner)
 		fmt.Fprintln(s.out, text)
 		warnOfOwner(cmd.Context(), s.log, sources, request)
+		warnOfProjects(cmd.Context(), s.log, sources, request)
 		return nil
 	}
 	return cmd
@@ -90,12 +91,12 @@ func faultOfKey(e *events.Invalid) error {
 	return errors.New(text)
 }
 
-// ownerWithin bounds how long the owner of a new key is looked for: the key is good whatever comes of it.
-const ownerWithin = 10 * time.Second
+// lookWithin bounds how long the owner of a new key is looked for, and its projects: the key is good whatever comes of it.
+const lookWithin = 10 * time.Second
 
 // warnOfOwner says why a new key sees nothing, where that is for want of its owner.
 func warnOfOwner(ctx context.Context, log *slog.Logger, sources keys.Sources, r keys.Request) {
-	ctx, stop := context.WithTimeout(ctx, ownerWithin)
+	ctx, stop := context.WithTimeout(ctx, lookWithin)
 	defer stop()
 	owner, err := keys.FindOwner(ctx, sources, r.Tenant, r.Owner)
 	log = log.With("tenant", r.Tenant, "user", r.Owner)
@@ -107,6 +108,24 @@ func warnOfOwner(ctx context.Context, log *slog.Logger, sources keys.Sources, r 
 			"do", "send the user and a membership (docs/events.md#accessusers), or create a key for a user of this tenant")
 	case !owner.Active:
 		log.Warn("the key's owner is not active, so the key is refused", "do", "send the user with active true, or create a key for another one")
+	}
+}
+
+// warnOfProjects names the projects that a new key is limited to and that nobody knows of, as where an id is misspelt.
+func warnOfProjects(ctx context.Context, log *slog.Logger, sources keys.Sources, r keys.Request) {
+	if len(r.ProjectIDs) == 0 {
+		return
+	}
+	ctx, stop := context.WithTimeout(ctx, lookWithin)
+	defer stop()
+	unknown, err := keys.UnknownProjects(ctx, sources, r.Tenant, r.ProjectIDs)
+	log = log.With("tenant", r.Tenant)
+	switch {
+	case err != nil:
+		log.Warn("whether the key's projects exist is not known", "error", err)
+	case len(unknown) > 0:
+		log.Warn("nobody knows of projects that the key is limited to, so it shows nothing of them", "projects", unknown,
+			"do", "send the projects (docs/events.md#ledgerprojects), or revoke the key and create one for projects of this tenant")
 	}
 }
 
@@ -163,6 +182,10 @@ func revokeKey(s *shell, to *connection) *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(s.err, "key %s (pk_%s_%s...) is revoked since %s\n", k.ID, k.Environment, k.Prefix, instantOr(k.RevokedAt, ""))
+		if k.Unasked != nil {
+			s.log.Warn("the database was not asked whether it has a newer version of the key", "error", k.Unasked,
+				"do", "revoke the key again once the database is there")
+		}
 		return nil
 	}
 	return cmd

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -75,13 +76,25 @@ func writeOriginal(ctx context.Context, intake *mail.Intake, tenant, sha256, pat
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err = writeNew(path, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write an original: %w", err)
 	}
-	_, err = file.Write(content)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("write an original: %w", err)
+	return nil
+}
+
+// writeNew makes a file that isn't there yet, whole or not at all: half of an invoice looks like one, and stands in the way of the
+// next try.
+func writeNew(path string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(file), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/smtp"
 	"os"
 	"path/filepath"
@@ -102,4 +104,27 @@ func mailWith(id string, pdf []byte) []byte {
 		encoded = encoded[n:]
 	}
 	return b.Bytes()
+}
+
+// Given a disk that takes a part of a file alone, then nothing of it stays, and the next try succeeds; a file that was there is left as
+// it is.
+func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "invoice.pdf")
+	full := errors.New("no space left")
+	err := writeNew(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, "%PDF-1.7 half of")
+		return errors.Join(err, full)
+	})
+	if _, there := os.Stat(path); !errors.Is(err, full) || !errors.Is(there, fs.ErrNotExist) {
+		t.Errorf("%v, and of the file: %v", err, there)
+	}
+	for i, want := range []error{nil, fs.ErrExist} {
+		err := writeNew(path, func(w io.Writer) error {
+			_, err := fmt.Fprint(w, i)
+			return err
+		})
+		if content, _ := os.ReadFile(path); !errors.Is(err, want) || string(content) != "0" {
+			t.Errorf("try %d: %v, the file has %q", i, err, content)
+		}
+	}
 }

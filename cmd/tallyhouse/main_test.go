@@ -499,6 +499,46 @@ func TestKeysCreateWarnsOfAnOwnerWhoIsNotThere(t *testing.T) {
 	}
 }
 
+// Given projects that the log has, the database has, or nobody does, then a key that is limited to them is made, and those that nobody
+// knows of are named.
+func TestKeysCreateWarnsOfProjectsThatAreNotThere(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	ledger := ingesttest.New(t, events.Users, 2)
+	stored, away := broker(c), broker(c)
+	stored["TALLYHOUSE_CLICKHOUSE"], stored["TALLYHOUSE_CLICKHOUSE_DATABASE"] = ledger.Where.Addr, ledger.Where.Database
+	away["TALLYHOUSE_CLICKHOUSE"] = "127.0.0.1:1"
+	for topic, value := range map[events.Topic]string{
+		events.Users:    `{"id":"x","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"name":"N","active":true}}`,
+		events.Projects: `{"id":"x","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"name":"N","currency":"EUR"}}`,
+	} {
+		m := kafkago.Message{Topic: string(topic), Key: []byte("demo/x"), Value: []byte(value)}
+		if _, _, err := kafka.Send(context.Background(), c, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		projects string
+		env      map[string]string
+		want     []string
+	}{
+		{"x", away, nil},
+		{"", away, nil},
+		{"x,misspelt", stored, []string{"nobody knows of projects", "projects=[misspelt]"}},
+		{"x,misspelt", away, []string{"is not known", "127.0.0.1:1"}},
+	} {
+		o := tallyhouse(t, test.env, "", "keys", "create", "--log-format", "text", "--tenant", "demo", "--owner", "x", "--environment", "live",
+			"--projects", test.projects)
+		if o.code != exitDone || !strings.HasPrefix(o.out, "pk_live_") || strings.Contains(o.err, "WARN") != (test.want != nil) {
+			t.Errorf("%s: %+v", test.projects, o)
+		}
+		for _, part := range test.want {
+			if !strings.Contains(o.err, part) {
+				t.Errorf("%s: %q lacks %q", test.projects, o.err, part)
+			}
+		}
+	}
+}
+
 // Neither the help nor a failure shows a password.
 func TestPasswordsAreNeverShown(t *testing.T) {
 	env := map[string]string{

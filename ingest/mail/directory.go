@@ -92,16 +92,21 @@ func (d directory) knownSenders(ctx context.Context, tenant string, senders []st
 }
 
 const (
+	// taxKey and nameKey are a contractor's known.TaxKey and known.NameKey.
+	taxKey  = `replaceRegexpAll(upperUTF8(normalizeUTF8NFC(ifNull(tax_id, ''))), '[^\\p{L}\\p{N}]', '')`
+	nameKey = `replaceRegexpAll(lowerUTF8(normalizeUTF8NFC(ifNull(name, ''))), '[^\\p{L}\\p{N}]', '')`
+
 	taxIDQuery = `SELECT id FROM contractors FINAL
-WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
-  AND replaceRegexpAll(upperUTF8(assumeNotNull(tax_id)), '[^\\p{L}\\p{N}]', '') = {taxID:String}
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND ` + taxKey + ` = {taxID:String}
 LIMIT 2`
 
-	nameQuery = `SELECT id, replaceRegexpAll(upperUTF8(ifNull(tax_id, '')), '[^\\p{L}\\p{N}]', '') FROM contractors FINAL
-WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
-  AND replaceRegexpAll(lowerUTF8(assumeNotNull(name)), '[^\\p{L}\\p{N}]', '') = {name:String}
-LIMIT 2`
+	nameQuery = `SELECT id, ifNull(tax_id, '') FROM contractors FINAL
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND ` + nameKey + ` = {name:String}
+LIMIT {most:UInt32}`
 )
+
+// mostOfName is how many contractors of one name are told apart; which one of more it is nobody knows.
+const mostOfName = 100
 
 // maxKnown bounds the suppliers that one invoice is compared with.
 const maxKnown = 100
@@ -109,8 +114,7 @@ const maxKnown = 100
 const (
 	contractorsQuery = `SELECT id, assumeNotNull(name), ifNull(tax_id, '') FROM contractors FINAL
 WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
-  AND (replaceRegexpAll(upperUTF8(ifNull(tax_id, '')), '[^\\p{L}\\p{N}]', '') IN {taxIDs:Array(String)}
-    OR replaceRegexpAll(lowerUTF8(assumeNotNull(name)), '[^\\p{L}\\p{N}]', '') IN {names:Array(String)})
+  AND (` + taxKey + ` IN {taxIDs:Array(String)} OR ` + nameKey + ` IN {names:Array(String)})
 ORDER BY id LIMIT {most:UInt32}`
 
 	// The newest readings that a person has confirmed of each supplier that is printed, or sends from the domain, in whatever
@@ -277,17 +281,21 @@ func (d directory) contractor(ctx context.Context, tenant, taxID, name string) (
 	if name == "" {
 		return "", nil
 	}
-	params := database.Params{"tenant": database.Text(tenant), "name": database.Text(name)}
+	all := 0
+	params := database.Params{"tenant": database.Text(tenant), "name": database.Text(name), "most": strconv.Itoa(mostOfName + 1)}
 	err := d.each(ctx, nameQuery, params, func(scan func(...any) error) error {
 		var id, theirs string
 		err := scan(&id, &theirs)
-		if !known.OtherVATID(taxID, theirs) {
+		if all++; !known.OtherVATID(taxID, theirs) {
 			found = append(found, id)
 		}
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("find the contractor of a name: %w", err)
+	case all > mostOfName:
+		return "", nil
 	}
 	return only(found), nil
 }

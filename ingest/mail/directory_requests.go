@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/events"
 )
 
 const newestRequestQuery = `SELECT row_version FROM intake_requests FINAL
@@ -33,7 +34,7 @@ ORDER BY requested_at, id LIMIT {most:UInt32}`
 // allowedSenders are the senders that people have allowed.
 func (d directory) allowedSenders(ctx context.Context, tenant string) ([]string, error) {
 	var all []string
-	params := database.Params{"tenant": database.Text(tenant), "most": fmt.Sprint(mostAllowed)}
+	params := database.Params{"tenant": database.Text(tenant), "most": fmt.Sprint(events.MostAllowedSenders)}
 	err := d.each(ctx, allowedSendersQuery, params, func(scan func(...any) error) error {
 		var sender string
 		err := scan(&sender)

@@ -13,11 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/mailbox/mailboxtest"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/store/database/databasetest"
 )
 
 // scripted is a mailbox of a server that misbehaves.
@@ -295,6 +298,111 @@ func TestAMailWhoseMarkIsRefusedIsLeftAlone(t *testing.T) {
 	}
 	if n := refused.Load(); n != maxFetchFailures {
 		t.Errorf("it was tried %d times", n)
+	}
+}
+
+// Given a server that refuses to mark one of several mails without an invoice, alone or among them, then the others are marked, those
+// behind them come in over the same connection, and the one is marked once the server does it.
+func TestARefusedMarkOfOneMailHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	var willing atomic.Bool
+	s.Fault = func(command string) mailboxtest.Fault {
+		if strings.HasPrefix(command, "UID STORE 1") && strings.Contains(command, "+FLAGS.SILENT ($TallyhouseIgnored") && !willing.Load() {
+			return mailboxtest.Refuse
+		}
+		return mailboxtest.None
+	}
+	o := scripted(t, s)
+	for i := range 3 {
+		s.Deliver(string(testMail{to: "quartier@intake.example", id: fmt.Sprint("none", i), text: "no invoice"}.raw()))
+	}
+	in := w.intake([]mailbox.Options{o}, func(in *Intake) {
+		in.options.Parallel = 1
+		in.timings.attempts, in.timings.deferral = 100*time.Millisecond, time.Second
+		in.timings.refreshLeast, in.timings.refreshMost = 500*time.Millisecond, time.Second
+	})
+	marked(t, o, mailbox.Ignored, 2)
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "invoice", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	w.settled(1)
+	if n := in.mails("ignored"); n != 2 {
+		t.Errorf("%d mails are told to be ignored", n)
+	}
+	willing.Store(true)
+	marked(t, o, mailbox.Ignored, 3)
+	if n := count(in.metrics.lost.WithLabelValues(o.String())); n != 0 {
+		t.Errorf("%d connections were lost to it", n)
+	}
+}
+
+// Given a server that takes no claim of one mail, then the others come in over the same connection.
+func TestARefusedClaimHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	s.Fault = often(1<<30, "UID STORE 1 ", "$TallyhouseReading", mailboxtest.Refuse)
+	o := scripted(t, s)
+	for i := range 3 {
+		s.Deliver(string(testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw()))
+	}
+	in := w.intake([]mailbox.Options{o}, func(in *Intake) { in.options.Parallel = 1 })
+	w.settled(2)
+	eventually(t, "the others are marked", func() error { return doneOf(s, "", 2) })
+	if n := count(in.metrics.lost.WithLabelValues(o.String())); n != 0 {
+		t.Errorf("%d connections were lost to it", n)
+	}
+}
+
+// Given mails that another worker claims, when it is done with some of them, then of these nothing is remembered once all mails are
+// looked at again, and the claim on the last one still ages.
+func TestClaimsThatEndedAreForgotten(t *testing.T) {
+	s := mailboxtest.Start(t)
+	o := scripted(t, s)
+	for i := range 3 {
+		s.Deliver(string(testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i)}.raw()))
+	}
+	other := o
+	other.Slot = 1
+	their, err := mailbox.Open(t.Context(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer their.Close()
+	for uid := range mailbox.UID(3) {
+		if mine, err := their.Claim(t.Context(), uid+1, 0, false); err != nil || !mine {
+			t.Fatalf("claim: %t, %v", mine, err)
+		}
+	}
+	in, err := New(Options{Mailboxes: []mailbox.Options{o}, Shards: []*database.Server{databasetest.Migrated(t, 1)}, Log: testLog(t),
+		Metrics: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := mailbox.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	w := &watch{Intake: in, box: o, name: o.String(), log: in.options.Log}
+	our := &session{watch: w, box: box, busy: map[mailbox.UID]bool{}, since: map[mailbox.UID]seen{}, next: 1, queue: newQueue(&w.spent, 1)}
+	look := func() map[mailbox.UID]seen {
+		our.again = time.Time{}
+		if err := our.lookAround(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := our.scan(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return our.since
+	}
+	first := look()[3]
+	if len(our.since) != 3 {
+		t.Fatalf("claims are seen on %v", our.since)
+	}
+	if err := errors.Join(their.Mark(t.Context(), mailbox.Done, 1, 2), their.Tidy(t.Context(), mailbox.Done, 1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if since := look(); len(since) != 1 || since[3] != first {
+		t.Errorf("remembered are %v, first was %v", since, first)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,14 +134,13 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 	if err != nil {
 		return err
 	}
-	return pages(ctx, box, uids, func(m mailbox.Mail) error {
+	for m, err := range pages(ctx, box, uids) {
 		d := decision{reason: waitsFor(m.State)}
-		var err error
-		if mark != mailbox.Unmarked {
+		if err == nil && mark != mailbox.Unmarked {
 			d, err = in.decideWhole(ctx, box, o, m)
 		}
 		if errors.Is(err, mailbox.ErrGone) {
-			return nil
+			continue
 		}
 		if err != nil {
 			return err
@@ -152,7 +152,7 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 		case d.mark == mailbox.Done && mark == mailbox.Failed:
 			d.reason = "it is flagged, by a person or by a worker that could not take it then; " + d.otherwise(mark)
 		default: // the star doesn't say which mark it is: another list has the mail
-			return nil
+			continue
 		}
 		h := message.ReadHeader(m.Header)
 		each(Listed{
@@ -160,8 +160,8 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 			UIDValidity: box.UIDValidity, UID: uint32(m.UID), Arrived: m.Arrived, Size: m.Size,
 			From: h.Text("From"), Subject: h.Text("Subject"), MessageID: h.MessageID(), Reason: d.reason,
 		})
-		return nil
-	})
+	}
+	return nil
 }
 
 // waitsFor says, for a person, why nothing is decided about a mail yet.
@@ -217,18 +217,20 @@ func (in *Intake) decideWhole(ctx context.Context, box *mailbox.Session, o mailb
 	return decisions[0].opened(mail, err), nil
 }
 
-// pages goes through mails page by page.
-func pages(ctx context.Context, box *mailbox.Session, uids []mailbox.UID, each func(mailbox.Mail) error) error {
-	for page := range slices.Chunk(uids, mailbox.Page) {
-		mails, err := box.Mails(ctx, page)
-		if err != nil {
-			return err
-		}
-		for _, m := range mails {
-			if err := each(m); err != nil {
-				return err
+// pages goes through mails, which are fetched page by page, until an error or as long as somebody wants more.
+func pages(ctx context.Context, box *mailbox.Session, uids []mailbox.UID) iter.Seq2[mailbox.Mail, error] {
+	return func(yield func(mailbox.Mail, error) bool) {
+		for page := range slices.Chunk(uids, mailbox.Page) {
+			mails, err := box.Mails(ctx, page)
+			if err != nil {
+				yield(mailbox.Mail{}, err)
+				return
+			}
+			for _, m := range mails {
+				if !yield(m, nil) {
+					return
+				}
 			}
 		}
 	}
-	return nil
 }

@@ -40,31 +40,51 @@ func (s *session) finishBatch(ctx context.Context, b batch) error {
 		return err
 	}
 	for _, mark := range []mailbox.Mark{mailbox.Ignored, mailbox.Failed, mailbox.Quarantined} {
-		var uids, untidy []mailbox.UID
-		for _, c := range b.all {
-			if c.decision.mark != mark {
-				continue
-			}
-			uids = append(uids, c.mail.UID)
-			if c.mail.State.Mark() != mailbox.Unmarked || c.mail.State.Claims() != "" || c.mail.State.Attempts() > 0 {
-				untidy = append(untidy, c.mail.UID)
-			}
-		}
-		if len(uids) == 0 {
+		some := slices.DeleteFunc(slices.Clone(b.all), func(c candidate) bool { return c.decision.mark != mark })
+		if len(some) == 0 {
 			continue
 		}
-		if err := s.box.Mark(ctx, mark, uids...); err != nil {
+		marked, err := s.markAll(ctx, mark, some)
+		if err != nil {
 			return err
 		}
 		s.observe(stepMarked)
+		var untidy []mailbox.UID
+		for _, c := range marked {
+			s.unmarked.forget(c.mail.UID)
+			if c.mail.State.Mark() != mailbox.Unmarked || c.mail.State.Claims() != "" || c.mail.State.Attempts() > 0 {
+				untidy = append(untidy, c.mail.UID)
+			}
+			s.report(c.mail, outcome{decision: c.decision}, began)
+		}
 		if err := s.box.Tidy(ctx, mark, untidy...); err != nil {
 			return err
 		}
 	}
-	for _, c := range b.all {
-		s.report(c.mail, outcome{decision: c.decision}, began)
-	}
 	return nil
+}
+
+// markAll marks mails in one command. Where the server refuses that, it is asked for each of them: the others are marked, and those that
+// are not are left for later.
+func (s *session) markAll(ctx context.Context, mark mailbox.Mark, some []candidate) (marked []candidate, err error) {
+	uids := make([]mailbox.UID, len(some))
+	for i, c := range some {
+		uids[i] = c.mail.UID
+	}
+	switch err := s.box.Mark(ctx, mark, uids...); {
+	case !mailbox.Refused(err):
+		return some, err
+	case len(some) == 1:
+		return nil, s.notMarked(some[0].mail, err)
+	}
+	for i := range some {
+		one, err := s.markAll(ctx, mark, some[i:i+1])
+		if err != nil {
+			return nil, err
+		}
+		marked = append(marked, one...)
+	}
+	return marked, nil
 }
 
 // finish marks a mail, once Kafka has all that it gives.
@@ -90,8 +110,8 @@ func (s *session) finish(ctx context.Context, m mailbox.Mail, out outcome, began
 	return s.box.Tidy(ctx, out.mark, m.UID)
 }
 
-// notMarked leaves a mail for later whose mark the server refuses, as it does where the folder of done mails is full: the others come
-// in meanwhile. It comes again, and becomes no second record.
+// notMarked leaves a mail for later whose mark or claim the server refuses, as it does where the folder of done mails is full: the
+// others come in meanwhile. It comes again, and becomes no second record.
 func (s *session) notMarked(m mailbox.Mail, err error) error {
 	if !mailbox.Refused(err) {
 		return err

@@ -94,13 +94,12 @@ func (s *session) handle(ctx context.Context, c *candidate, t *turn) error {
 		return s.finish(ctx, m, outcome{decision: failed(reasonNeverEnded, "%s", reasonSetAside).of(c.decision.projects)}, began)
 	}
 	mine, err := s.box.Claim(ctx, m.UID, tried, s.box.ClaimedByOther(m.State))
-	if errors.Is(err, mailbox.ErrGone) {
+	switch {
+	case errors.Is(err, mailbox.ErrGone):
 		return s.gone(m)
-	}
-	if err != nil {
-		return err
-	}
-	if !mine {
+	case err != nil:
+		return s.notMarked(m, err)
+	case !mine:
 		s.lookAgain(time.Second + rand.N(3*time.Second))
 		return nil
 	}

@@ -198,7 +198,8 @@ func (q *queue) take(ctx context.Context) ([]candidate, error) {
 	return nil, ctx.Err()
 }
 
-// begin takes a mail out, and with a small one all that are to be opened with it: of strangers, or of none.
+// begin takes a mail out, and with a small one all that are to be opened with it: all of
+// strangers, or all of senders whom people know.
 func (q *queue) begin(i int) (taken []candidate) {
 	first := q.waiting[i]
 	if !first.opensWithOthers() || q.opened() > mostOpened {
@@ -292,11 +293,11 @@ func (t *turn) end() {
 	}
 }
 
-// spent is for how long each sender's mails were read within the last half hour or hour.
+// spent is for how long each sender's mails were read within the last half hour to hour.
 type spent struct {
 	mutex       sync.Mutex
-	began       time.Time
-	now, before map[string]time.Duration
+	began       time.Time // of now, half an hour at most after before
+	now, before heard[time.Duration]
 }
 
 const halfSpent = 30 * time.Minute
@@ -304,19 +305,28 @@ const halfSpent = 30 * time.Minute
 func (s *spent) add(sender string, d time.Duration) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.now == nil || time.Since(s.began) > halfSpent || len(s.now) >= maxSenders {
-		s.began, s.before, s.now = time.Now(), s.now, map[string]time.Duration{}
+	s.forget()
+	*s.now.from(sender) += d
+}
+
+// forget drops what was longer ago.
+func (s *spent) forget() {
+	switch age := time.Since(s.began); {
+	case age > 2*halfSpent:
+		s.began, s.before, s.now = time.Now(), heard[time.Duration]{}, heard[time.Duration]{}
+	case age > halfSpent:
+		s.began, s.before, s.now = s.began.Add(halfSpent), s.now, heard[time.Duration]{}
 	}
-	s.now[sender] += d
 }
 
 // all gives, by UID, what goes before the turn of mails: the time of their senders.
 func (s *spent) all(some []candidate) map[mailbox.UID]time.Duration {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	s.forget()
 	of := make(map[mailbox.UID]time.Duration, len(some))
 	for _, c := range some {
-		d := s.now[c.sender] + s.before[c.sender]
+		d := s.now.look(c.sender) + s.before.look(c.sender)
 		if c.known {
 			d -= ahead
 		}

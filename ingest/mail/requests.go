@@ -25,14 +25,10 @@ import (
 // is read again and becomes no second record.
 
 const (
-	// requestsLast is how long a request is heeded.
-	requestsLast = 24 * time.Hour
 	// requestsLate is how late messages may be: clocks differ.
 	requestsLate = time.Hour
 	// newsLasts is how long an answer is a reason to look at the mailbox.
 	newsLasts = 10 * time.Minute
-	// mostAllowed bounds the senders whom people allow; those that were allowed first count.
-	mostAllowed = 1000
 	// longestDetail bounds the detail of an answer, in characters.
 	longestDetail = 1000
 )
@@ -44,7 +40,7 @@ func (w *watch) heed(ctx context.Context) error {
 	records, senders := w.line(ctx, work), w.line(ctx, work)
 	work.Go(func() error {
 		return w.retry(ctx, "kafka", func() error {
-			since := time.Now().Add(-requestsLast - requestsLate)
+			since := time.Now().Add(-events.RequestsLast - requestsLate)
 			return kafka.Follow(ctx, w.options.Cluster, string(events.Requests), since, func(r *kgo.Record) error {
 				return w.heedOne(ctx, r, records, senders)
 			})
@@ -126,7 +122,7 @@ func (w *watch) heedMail(ctx context.Context, e events.Event, q *events.Request)
 		return err
 	}
 	answer := events.RequestAnswer{Outcome: events.OutcomeExpired}
-	if time.Since(q.RequestedAt) < requestsLast {
+	if time.Since(q.RequestedAt) < events.RequestsLast {
 		open := false // at an earlier try
 		err := w.insist(ctx, time.Second, func() (err error) {
 			answer.Outcome, err = w.answer(ctx, e, q)
@@ -260,22 +256,17 @@ func (w *watch) asked(ctx context.Context, box *mailbox.Session, e events.Event,
 	if err != nil {
 		return mailbox.Mail{}, err
 	}
-	var its mailbox.Mail
-	err = pages(ctx, box, waiting, func(m mailbox.Mail) error {
-		if is(m) {
-			its = m
+	for m, err := range pages(ctx, box, waiting) {
+		if err != nil || is(m) {
+			return m, err
 		}
-		return nil
-	})
-	if err == nil && its.UID == 0 {
-		err = mailbox.ErrGone
 	}
-	return its, err
+	return mailbox.Mail{}, mailbox.ErrGone
 }
 
 // heedAllowed gives the mails back that wait because their sender was not allowed, and now is.
 func (w *watch) heedAllowed(ctx context.Context, e events.Event, q *events.Request) error {
-	if len(w.box.Senders.Allowed) == 0 || time.Since(q.RequestedAt) > requestsLast {
+	if len(w.box.Senders.Allowed) == 0 || time.Since(q.RequestedAt) > events.RequestsLast {
 		return nil
 	}
 	given := 0
@@ -330,15 +321,14 @@ func (w *watch) giveBackOf(ctx context.Context, q *events.Request) (int, error) 
 		return 0, err
 	}
 	var theirs []mailbox.UID
-	err = pages(ctx, box, uids, func(m mailbox.Mail) error {
+	for m, err := range pages(ctx, box, uids) {
+		if err != nil {
+			return 0, err
+		}
 		h := message.ReadHeader(m.Header)
 		if m.Arrived.Before(q.RequestedAt.Add(time.Minute)) && disallowed(h, before) != "" && disallowed(h, now) == "" {
 			theirs = append(theirs, m.UID)
 		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
 	}
 	return len(theirs), box.GiveBack(ctx, theirs...)
 }

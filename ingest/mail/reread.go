@@ -166,9 +166,9 @@ func (in *Intake) findRecord(ctx context.Context, id string) (tenant string, h r
 	return "", recordState{}, errNoRecord
 }
 
-// otherDays bounds how many mails are opened that didn't arrive at the very second that the record tells: a mailbox
-// that was moved may tell another.
-const otherDays = 1000
+// mostOpenedAgain bounds how many mails of a folder are opened to find a record's: so many of its very second, and then so many of the
+// days around it, for a mailbox that was moved may tell another second.
+const mostOpenedAgain = 1000
 
 // readAgain reads the files of a mail again and gives the invoice that one of them is or belongs to. That one is read first:
 // it may have been left when the time of its mail was over.
@@ -246,34 +246,38 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, 
 		return found, err
 	}
 	opened := 0
-	err = pages(ctx, box, uids, func(m mailbox.Mail) error {
-		if found.files != nil || m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes || opened == otherDays {
-			return nil
+	for m, err := range pages(ctx, box, uids) {
+		if err != nil {
+			return found, err
+		}
+		if m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes {
+			continue
 		}
 		if its := headerText(message.ReadHeader(m.Header).MessageID()).V; id != "" && its != id && (its != "" || exact) {
-			return nil
+			continue
 		}
-		opened++
+		if opened++; opened > mostOpenedAgain {
+			break
+		}
 		raw, err := box.Body(ctx, m, in.options.Limits.Bytes)
 		if errors.Is(err, mailbox.ErrGone) || errors.Is(err, mailbox.ErrTooLarge) {
-			return nil
+			continue
 		}
 		if err != nil {
-			return err
+			return found, err
 		}
 		mail, err := message.ReadSandboxed(ctx, raw, in.options.Limits.Limits, in.options.Reader.Sandbox)
 		if errors.Is(err, sandbox.ErrStart) || ctx.Err() != nil {
-			return err
+			return found, err
 		}
 		if err != nil {
-			return nil // it became no record
+			continue // it became no record
 		}
 		for i, identity := range identities(mailIdentity(mail.MessageID, raw), mail.Files) {
 			if identity.in(o.Tenant, h.project) == h.id {
-				found = foundMail{newSource(o, box.UIDValidity, m, mail.MessageID, raw), mail.Files, i}
+				return foundMail{newSource(o, box.UIDValidity, m, mail.MessageID, raw), mail.Files, i}, nil
 			}
 		}
-		return nil
-	})
-	return found, err
+	}
+	return found, nil
 }

@@ -28,8 +28,12 @@ func (s *session) lookAround(ctx context.Context) error {
 		from = 1
 	}
 	var open, failed []mailbox.UID
+	claimed := map[mailbox.UID]seen{}
 	err = s.box.List(ctx, from, func(l mailbox.Listed) {
 		s.next = max(s.next, l.UID+1)
+		if before, known := s.since[l.UID]; known && s.box.ClaimedByOther(l.State) {
+			claimed[l.UID] = before
+		}
 		switch {
 		case l.State.Open():
 			open = append(open, l.UID)
@@ -48,6 +52,7 @@ func (s *session) lookAround(ctx context.Context) error {
 		}
 		return nil
 	}
+	s.since = claimed // of mails that were read or are gone nothing is remembered
 	left := s.queue.all()
 	s.todo = slices.DeleteFunc(open, func(uid mailbox.UID) bool { return left[uid] })
 	if again {

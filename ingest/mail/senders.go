@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
@@ -166,60 +164,4 @@ func bare(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// quota counts the mails of each sender within the last hour.
-type quota struct {
-	mutex sync.Mutex
-	sent  map[string][]counted
-}
-
-// counted is a mail that counts for its sender.
-type counted struct {
-	uid     mailbox.UID
-	arrived time.Time
-}
-
-// maxSenders bounds the senders that are counted: the ones that were silent longest are forgotten.
-const maxSenders = 10_000
-
-// use counts a mail, once, and reports whether its sender is within so many an hour; 0: any number.
-func (q *quota) use(sender string, uid mailbox.UID, arrived time.Time, most int) bool {
-	if most == 0 {
-		return true
-	}
-	q.mutex.Lock()
-	defer q.mutex.Unlock()
-	if q.sent == nil || len(q.sent) >= maxSenders {
-		q.forget(arrived.Add(-time.Hour))
-	}
-	recent := slices.DeleteFunc(q.sent[sender], func(c counted) bool { return arrived.Sub(c.arrived) >= time.Hour })
-	known := slices.ContainsFunc(recent, func(c counted) bool { return c.uid == uid })
-	within := known || len(recent) < most
-	if within && !known {
-		recent = append(recent, counted{uid, arrived})
-	}
-	q.sent[sender] = recent
-	return within
-}
-
-// clear forgets all: the UIDs mean other mails now.
-func (q *quota) clear() {
-	q.mutex.Lock()
-	defer q.mutex.Unlock()
-	clear(q.sent)
-}
-
-// forget drops senders without a mail since; when all have one, all of them.
-func (q *quota) forget(since time.Time) {
-	kept := map[string][]counted{}
-	for sender, sent := range q.sent {
-		if n := len(sent); n > 0 && sent[n-1].arrived.After(since) {
-			kept[sender] = sent
-		}
-	}
-	if len(kept) >= maxSenders {
-		clear(kept)
-	}
-	q.sent = kept
 }

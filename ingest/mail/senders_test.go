@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/mailbox/mailboxtest"
@@ -151,34 +150,6 @@ func FuzzVerdict(f *testing.F) {
 			t.Fatalf("%q is a pass", value)
 		}
 	})
-}
-
-func TestSendersHaveAQuotaOfAnHour(t *testing.T) {
-	var q quota
-	at := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
-	for i, c := range []struct {
-		sender string
-		uid    mailbox.UID
-		after  time.Duration
-		want   bool
-	}{
-		{"a", 1, 0, true}, {"a", 2, time.Minute, true}, {"a", 3, 2 * time.Minute, false}, {"b", 4, 2 * time.Minute, true},
-		{"a", 2, 3 * time.Minute, true}, // seen again
-		{"a", 5, 59 * time.Minute, false}, {"a", 6, 60 * time.Minute, true}, {"a", 7, 60 * time.Minute, false}, {"a", 8, 61 * time.Minute, true},
-	} {
-		if got := q.use(c.sender, c.uid, at.Add(c.after), 2); got != c.want {
-			t.Errorf("use %d of %s: %t", i, c.sender, got)
-		}
-	}
-	for i := range 3 * maxSenders {
-		q.use(fmt.Sprint("x", i), mailbox.UID(i), at, 2)
-	}
-	if len(q.sent) > maxSenders {
-		t.Errorf("%d senders are counted", len(q.sent))
-	}
-	if !(&quota{}).use("a", 1, at, 0) {
-		t.Error("no quota refuses")
-	}
 }
 
 // Given a mailbox with allowed senders, when others send, then their mails wait in quarantine with the reason, until an

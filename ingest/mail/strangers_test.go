@@ -307,6 +307,7 @@ func TestARecordThatIsReadAgainKeepsNoOtherRequestWaiting(t *testing.T) {
 	r.began(waitsWord, true, 1)
 	r.token()
 	w.shows("P1|failed|broken|broken", "P1|quarantined|sender-not-allowed|stranger", "P1|quarantined|sender-not-allowed|new")
+	w.settled(1) // the reading shows before the record is written, which can't be read again until then
 	again := w.asks(request(events.RequestRetry, w.told("broken")))
 	r.began(waitsWord, true, 2)
 	w.answered(w.asks(request(events.RequestRelease, w.told("stranger"))), events.OutcomeGivenBack)

@@ -123,7 +123,7 @@ type session struct {
 	todo, failed []mailbox.UID
 	next         mailbox.UID // mails before it were listed
 	queue        *queue
-	// since is when another worker's claim on a mail was first seen as it is.
+	// since is when another worker's claim on a mail was first seen as it is; whenever all mails are looked at, those without one go.
 	since map[mailbox.UID]seen
 
 	fetching sync.Mutex // one body at a time, so that it's known whose the fault is

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"tallyhouse/schemas/loopback"
 )
 
 // requestTime bounds one request to an S3 server, with its repetitions.
@@ -96,15 +97,10 @@ func parseBucket(address string) (place, error) {
 		return wrong("names no bucket")
 	case (p.key == "") != (p.secret == ""):
 		return wrong("has a key without its secret")
-	case !p.secure && !onThisMachine(u.Hostname()) && u.Query().Get("tls") != "off":
+	case !p.secure && !loopback.Is(u.Hostname()) && u.Query().Get("tls") != "off":
 		return wrong("is http on another machine, where everybody between could read the invoices: use https, or ?tls=off")
 	}
 	return p, nil
-}
-
-func onThisMachine(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // bucket is a backend of an S3 server.

@@ -3,6 +3,8 @@ package store
 import (
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
 )
@@ -14,6 +16,8 @@ func readings() *Entity {
 		s, _ := analytics.FieldOf(r, name)
 		return s
 	}
+	// The database makes the keys of these that suppliers are looked up by, and leaves marks out that stand beside their letters.
+	composed := func(r *reading, name string) string { return norm.NFC.String(value(r, name).Text.V) }
 	hashes := func(r *reading) []string {
 		var all []string
 		for _, d := range r.Documents {
@@ -34,12 +38,12 @@ func readings() *Entity {
 			textColumn("mail_sha256", func(r *reading) string { return r.Mail.SHA256.V }),
 			textsColumn("document_sha256", hashes, itself),
 			textColumn("number", func(r *reading) string { return value(r, "invoiceNumber").Text.V }),
-			textColumn("supplier", func(r *reading) string { return value(r, "supplierName").Text.V }),
+			textColumn("supplier", func(r *reading) string { return composed(r, "supplierName") }),
 			textColumn("currency", func(r *reading) string { return value(r, "currency").Text.V }),
 			integerOrNull("gross", func(r *reading) events.Opt[int64] { return value(r, "gross").Minor }),
 			textsColumn("repeats", analytics.Repeats, itself),
 			textColumn("confirmed_by", func(r *reading) string { return r.ConfirmedBy.V }),
-			textColumn("tax_id", func(r *reading) string { return value(r, analytics.FieldTaxID).Text.V }),
+			textColumn("tax_id", func(r *reading) string { return composed(r, analytics.FieldTaxID) }),
 			textColumn("contractor", func(r *reading) string { return value(r, analytics.FieldContractor).Text.V }),
 			textColumn("sender_domain", func(r *reading) string { return analytics.VouchedDomain(r.Mail) }),
 			textsColumn("ibans", analytics.IBANs, itself),

@@ -54,6 +54,14 @@ const (
 	OutcomeFailed      = "failed"
 )
 
+// What the intake and those who ask it go by.
+const (
+	// RequestsLast is how long after RequestedAt a request is heeded.
+	RequestsLast = 24 * time.Hour
+	// MostAllowedSenders bounds the senders of a tenant that people allow; those that were allowed first count.
+	MostAllowedSenders = 1000
+)
+
 // LongestSender is how many characters a sender has at most whom a request is about: it is a part of the request's id.
 const LongestSender = MaxIDLength - len(senderID)
 

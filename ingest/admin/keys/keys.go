@@ -100,12 +100,26 @@ const (
 	mostRevoked = 8
 )
 
+// Revoked is a key that was revoked.
+type Revoked struct {
+	Known
+	// Unasked is why the database could not be asked for a newer version than Kafka's log has; nil when it was.
+	Unasked error
+}
+
 // Revoke ends a key at once and for good. One that is revoked already stays as it is. Of two equal versions the first counts, so
-// it returns only when what counts is revoked: somebody may have written the version that a revocation took.
-func Revoke(ctx context.Context, s Sources, tenant, id string) (k Known, err error) {
+// it returns only when what counts is revoked: somebody may have written the version that a revocation took. While the database is
+// away that is what the log has, of a key that had to be revoked there.
+func Revoke(ctx context.Context, s Sources, tenant, id string) (k Revoked, err error) {
+	sent := false
 	pauses := retry.WithMaxRetries(mostRevoked, retry.WithCappedDuration(longestLook, retry.NewExponential(firstLook)))
 	err = retry.Do(ctx, pauses, func(ctx context.Context) (err error) {
-		if k, err = s.find(ctx, tenant, id); err != nil || k.RevokedAt.Ok {
+		k.Known, err = s.find(ctx, tenant, id)
+		if sent && k.RevokedAt.Ok && errors.Is(err, errUnasked) {
+			k.Unasked = err
+			return nil
+		}
+		if err != nil || k.RevokedAt.Ok {
 			return err
 		}
 		now := time.Now().UTC().Truncate(time.Microsecond)
@@ -114,10 +128,11 @@ func Revoke(ctx context.Context, s Sources, tenant, id string) (k Known, err err
 		if err := send(ctx, s.Kafka, event(tenant, id, k.Version+1, now, &revoked)); err != nil {
 			return err
 		}
+		sent = true
 		return retry.RetryableError(errNotRevoked)
 	})
 	if err != nil {
-		return Known{}, fmt.Errorf("revoke key %s: %w", id, err)
+		return Revoked{}, fmt.Errorf("revoke key %s: %w", id, err)
 	}
 	return k, nil
 }

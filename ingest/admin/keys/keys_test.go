@@ -275,6 +275,32 @@ func TestARevocationIsNotLostToAnother(t *testing.T) {
 	}
 }
 
+// Given a key that the log has, and no database, when it is revoked, then that is sent, and told with what was not asked; when the log
+// has it as revoked or deleted already, then nothing is said of it: the table may have a newer version.
+func TestARevocationWithoutTheDatabaseSaysWhatItDoesNotKnow(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	_, e := create(t, c, request)
+	sendEvent(t, c, events.Keys, event("deleted", 2, nil))
+	away, err := database.Open(database.Options{Addr: "127.0.0.1:1", Database: "d", User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer away.Close()
+	sources := keys.Sources{Kafka: c, Shards: []*database.Server{away}}
+	k, err := keys.Revoke(t.Context(), sources, "demo", e.ID)
+	if err != nil || !k.RevokedAt.Ok || k.Unasked == nil {
+		t.Errorf("%+v, %v", k, err)
+	}
+	if sent := topicstest.Messages(t, c, events.Keys); len(sent) != 3 {
+		t.Errorf("%d messages were sent", len(sent))
+	}
+	for _, id := range []string{e.ID, "deleted"} {
+		if k, err := keys.Revoke(t.Context(), sources, "demo", id); err == nil || errors.Is(err, keys.ErrNotFound) {
+			t.Errorf("key %s: %+v, %v", id, k, err)
+		}
+	}
+}
+
 // Given a key of whose versions the log keeps one that isn't the greatest, when it is revoked, then the greatest is.
 func TestARevocationGoesOverWhatTheTableHas(t *testing.T) {
 	c := topicstest.Cluster(t, 2)

@@ -51,8 +51,13 @@ func List(ctx context.Context, s Sources, tenant string) ([]Known, error) {
 	return all, nil
 }
 
+// errUnasked says that the log has nothing left to do about a key, and that the database, which may have a newer version, could not be
+// asked.
+var errUnasked = errors.New("it is revoked or deleted as far as Kafka's log tells, which may keep an older version than the greatest")
+
 // find needs the database for a key alone that the log doesn't have: a key can be revoked while the database is away. Of one that
-// seems to need nothing any more it is asked as well: the log may keep an older version than the greatest.
+// seems to need nothing any more it is asked as well: the log may keep an older version than the greatest. With errUnasked comes
+// what the log has.
 func (s Sources) find(ctx context.Context, tenant, id string) (Known, error) {
 	newest, err := s.log(ctx, tenant)
 	if err != nil {
@@ -60,7 +65,10 @@ func (s Sources) find(ctx context.Context, tenant, id string) (Known, error) {
 	}
 	k, inLog := newest[id]
 	if !inLog || k.deleted || k.RevokedAt.Ok {
-		if err := s.tables(ctx, tenant, newest); err != nil && !inLog {
+		switch err := s.tables(ctx, tenant, newest); {
+		case err != nil && inLog:
+			return k, fmt.Errorf("%w, and %w", errUnasked, err)
+		case err != nil:
 			return Known{}, fmt.Errorf("it is not in Kafka's log, and %w", err)
 		}
 	}

@@ -2,6 +2,7 @@ package keys_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,5 +49,36 @@ func TestTheOwnerOfAKeyIsFoundInLogAndTable(t *testing.T) {
 	// And who is in the log is found without a database.
 	if got, err := keys.FindOwner(context.Background(), keys.Sources{Kafka: c}, "demo", "log"); err != nil || !got.Active {
 		t.Errorf("without a database: %+v, %v", got, err)
+	}
+}
+
+// Given projects in the log alone, in the table alone and in both, then those are unknown of which the newest state is that they are
+// deleted, or that nobody has.
+func TestProjectsThatNobodyKnowsOfAreTold(t *testing.T) {
+	project := func(tenant, id string, version int64, deleted bool) events.Event {
+		e := events.Event{Envelope: events.Envelope{ID: id, TenantID: tenant, Version: version, Op: events.Upsert,
+			At: time.Now().UTC().Truncate(time.Microsecond)}, Data: &events.Project{Name: id, Currency: "EUR"}}
+		if deleted {
+			e.Op, e.Data = events.Delete, nil
+		}
+		return e
+	}
+	c := topicstest.Cluster(t, 2)
+	for _, e := range []events.Event{
+		project("demo", "log", 1, false), project("demo", "gone", 2, true), project("demo", "gone", 1, false), project("demo2", "elsewhere", 1, false),
+	} {
+		sendEvent(t, c, events.Projects, e)
+	}
+	server := databasetest.Migrated(t, 1)
+	insert(t, server, events.Projects, project("demo", "gone", 1, false), project("demo", "table", 3, false), project("demo", "tableGone", 3, true),
+		project("demo2", "elsewhere2", 1, false))
+	all := []string{"log", "gone", "table", "tableGone", "elsewhere", "elsewhere2", "lo", "nobody"}
+	got, err := keys.UnknownProjects(t.Context(), keys.Sources{Kafka: c, Shards: []*database.Server{server}}, "demo", all)
+	if want := []string{"gone", "tableGone", "elsewhere", "elsewhere2", "lo", "nobody"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("unknown are %v, %v, want %v", got, err, want)
+	}
+	// And those that are in the log are found without a database.
+	if got, err := keys.UnknownProjects(t.Context(), keys.Sources{Kafka: c}, "demo", []string{"log"}); err != nil || len(got) != 0 {
+		t.Errorf("without a database: %v, %v", got, err)
 	}
 }

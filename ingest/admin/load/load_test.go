@@ -203,6 +203,34 @@ func TestWhatHasComeIsNotWaitedForAgain(t *testing.T) {
 	}
 }
 
+// Given messages in several partitions, then as many of them are shown as done as the database has of all partitions together.
+func TestWaitShowsHowMuchHasCome(t *testing.T) {
+	server := databasetest.Migrated(t, 1)
+	l := newLoad(t, "")
+	arrive(t, server, events.Records, 0, 0, 3)
+	arrive(t, server, events.Contractors, 1, 0, 2)
+	sent := load.Sent{Messages: 12, Next: map[string]map[int]uint64{
+		string(events.Records):     {0: 5, 3: 5},
+		string(events.Contractors): {1: 2},
+	}}
+	done := new(lastDone)
+	l.Progress = done
+	var stalled *load.Stalled
+	if err := l.Wait(t.Context(), []*database.Server{server}, sent, 100*time.Millisecond); !errors.As(err, &stalled) {
+		t.Fatal(err)
+	}
+	if *done != 5 {
+		t.Errorf("%d of 12 messages are shown as done, want 5", *done)
+	}
+}
+
+// lastDone is a progress that keeps how many units were done last.
+type lastDone int64
+
+func (d *lastDone) Stage(string, int64, load.Unit) {}
+func (d *lastDone) Done(units int64)               { *d = lastDone(units) }
+func (d *lastDone) End()                           {}
+
 // onDone is a progress that runs something when units are done.
 type onDone func()
 

@@ -89,7 +89,7 @@ func (l *Load) Wait(ctx context.Context, shards []*database.Server, sent Sent, t
 		var now, missing uint64
 		for _, b := range behind {
 			now += b.At
-			missing = max(missing, b.Want-min(b.At, b.Want))
+			missing += b.Want - min(b.At, b.Want) // each partition is there once
 		}
 		if err == nil {
 			l.Progress.Done(max(0, sent.Messages-int64(missing)))

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
 
 	"tallyhouse/ingest/invoice/fields"
@@ -27,11 +29,19 @@ type Supplier struct {
 // Printed is what may name the supplier on an invoice, as keys.
 type Printed struct{ TaxIDs, Names, IBANs []string }
 
+// Suppliers are looked up in the database by keys that it makes itself, so both have one rule, step by step: marks become one
+// with their letters, the case is that of whole words (the last sigma of a Greek word differs, an upper ß is SS), and then all
+// but letters and figures goes.
+
 // TaxKey is what two spellings of a tax id have in common: its letters and figures.
-func TaxKey(id string) string { return strings.ToUpper(alphanumeric(id)) }
+func TaxKey(id string) string {
+	return alphanumeric(cases.Upper(language.Und).String(norm.NFC.String(id)))
+}
 
 // NameKey is what two spellings of a name have in common: its letters and figures.
-func NameKey(name string) string { return strings.ToLower(alphanumeric(name)) }
+func NameKey(name string) string {
+	return alphanumeric(cases.Lower(language.Und).String(norm.NFC.String(name)))
+}
 
 func alphanumeric(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -39,7 +49,7 @@ func alphanumeric(s string) string {
 			return r
 		}
 		return -1
-	}, norm.NFC.String(s))
+	}, s)
 }
 
 const (

@@ -14,6 +14,8 @@ import (
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+
+	"tallyhouse/schemas/loopback"
 )
 
 // Server is a mail server that takes answers, and how to log in there. Its String has no password.
@@ -64,7 +66,7 @@ func parseServer(s string) (Server, error) {
 			} else if !o.tls.RootCAs.AppendCertsFromPEM(pem) {
 				wrong = append(wrong, fmt.Errorf("smtp: ca: %s holds no PEM certificate", value))
 			}
-		case name == "tls" && value == "off" && !o.implicit && (o.user == "" || local(u.Hostname())):
+		case name == "tls" && value == "off" && !o.implicit && (o.user == "" || loopback.Is(u.Hostname())):
 			o.plain = true
 		default:
 			wrong = append(wrong, fmt.Errorf("smtp: parameter %s must be one of password-file=FILE, ca=FILE, tls=off (with smtp and without "+
@@ -79,11 +81,6 @@ func parseServer(s string) (Server, error) {
 
 // String is host:port.
 func (s Server) String() string { return s.host }
-
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
 
 // password is read anew at each login, so that it can be renewed.
 func (s Server) password() (string, error) {

@@ -14,6 +14,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"tallyhouse/schemas/loopback"
 )
 
 // Senders say who may send invoices to a mailbox. The zero value allows everybody.
@@ -190,9 +192,8 @@ func readPassword(file string) (string, error) {
 	return password, nil
 }
 
-// local reports whether the server is on this machine, where nobody listens in between.
+// local reports whether the server is on this machine.
 func (a Address) local() bool {
 	host, _, _ := net.SplitHostPort(a.Host)
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return loopback.Is(host)
 }

@@ -18,7 +18,7 @@ type Mark uint8
 const (
 	Unmarked    Mark = iota
 	Done             // all its records are in Kafka
-	Ignored          // it has no PDF
+	Ignored          // it has neither a PDF nor an e-invoice, or is an automatic reply
 	Failed           // it can't be handled as it is
 	Quarantined      // its sender isn't allowed to send invoices
 )
