@@ -161,6 +161,11 @@ Kleinspesenpauschale                  CHF             164.40
 Zwischentotal                         CHF           5'644.40
 8,1 % Mehrwertsteuer                  CHF             457.20
 Zu Ihren Lasten                       CHF           6'101.60`, "564440 | 45720 | 610160"},
+		"what items come to together, without tax": {`
+2 opnamedagen à € 525,00                          € 1.050,00
+Nabewerking 28 beelden                              € 280,00
+Samen                                             € 1.330,00
+Ik maak gebruik van de kleineondernemersregeling.`, "133000 | 0 | 133000"},
 		"one sum of somebody who pays no tax": {`
 za statické posouzení vám účtuji sjednanou částku 13 500,- Kč.
 Nejsem plátce DPH.`, "1350000 | 0 | 1350000"},

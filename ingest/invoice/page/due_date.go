@@ -128,7 +128,11 @@ func (s *sheet) labelledDue(all *candidates, f found) {
 	case strings.Contains(before, "amount ") && strings.Trim(f.item.folded[f.end:], " :") == "":
 		doubt = "an amount"
 	}
-	for _, p := range s.places(f) {
+	places := s.places(f)
+	if day := s.inBox(f.item); day != nil {
+		places = append(places, place{item: day, where: "right"})
+	}
+	for _, p := range places {
 		d, ok := s.dateAt(p.item, p.from)
 		if !ok && p.item != f.item {
 			// A column headed "due" may hold words before the date.
@@ -169,6 +173,23 @@ func (s *sheet) labelledDue(all *candidates, f found) {
 			return
 		}
 	}
+}
+
+// inBox is the day alone in its cell below a label and right of it, before the next label of its row: forms for transfers print a
+// label small in the corner of the box that it is of.
+func (s *sheet) inBox(label *item) *item {
+	const leading = 1.6
+	right := s.right(label)
+	if right == nil || label.row+1 == len(s.rows) || len(label.dates) > 0 {
+		return nil
+	}
+	for _, it := range s.rows[label.row+1] {
+		between := it.x0 > label.x1 && it.x1 < right.x0 && it.page == label.page && it.y-label.y < leading*it.size
+		if between && len(it.dates) == 1 && strings.Trim(it.folded[:it.dates[0].start]+it.folded[it.dates[0].end:], " .") == "" {
+			return it
+		}
+	}
+	return nil
 }
 
 // wholeBelow is the day in the row for the whole sum of a table of terms, below that of a discount: "9.11. | 3 % | 3.936,65" and "29.11. |

@@ -43,6 +43,24 @@ func TestDaysOfPaymentTerms(t *testing.T) {
 	}
 }
 
+// Given a label in the corner of a box, as forms for transfers have it, then the day in the box is due, and none in another box.
+func TestADayInABox(t *testing.T) {
+	for lines, want := range map[string]string{
+		"Eräpäivä                 Euro\n           17.2.2026            2 065,00": "17.2.2026",
+		"Eräpäivä                 Euro\n                              17.2.2026":  "",
+		"Eräpäivä\n           17.2.2026":                                          "",
+		"Eräpäivä                 Euro\n           17.2.2026 asti":                "",
+	} {
+		s, got := sheetOf(t, lines), ""
+		if day := s.inBox(s.rows[0][0]); day != nil {
+			got = day.text()
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+}
+
 // Given a bill that is due on the day of issue, which a label above it alone tells, then that day is its due date, too.
 func TestDueOnTheDayOfIssue(t *testing.T) {
 	reader, err := preparedReader()

@@ -96,7 +96,7 @@ func (v *vocabulary) paidThen(before, after string) string {
 	case inFull && !strings.Contains(said, "%"):
 		return inSentence // "Ohne Abzug bis 2.8.", "Zahlung ohne Skonto bis 2.8."
 	case strings.Contains(said, "%"), v.earlyPayment.MatchString(said), v.would.MatchString(said),
-		v.latePayment.MatchString(said), v.settled.MatchString(said):
+		v.latePayment.MatchString(said), v.settled.MatchString(v.askedToPay.ReplaceAllString(said, "")):
 		return ""
 	case (last != nil || v.lastDayBehind.MatchString(after)) && (v.paying.MatchString(words) || v.payingBack.MatchString(words)):
 		return inSentence
@@ -107,6 +107,17 @@ func (v *vocabulary) paidThen(before, after string) string {
 		return byDebit
 	}
 	return ""
+}
+
+// endsInSum is a line that ends in a sum and a full stop.
+var endsInSum = regexp.MustCompile(`\d{3}[.,]\d\d\.$`)
+
+// endsInFigures is a text that ends in figures that are no year's, as of an account.
+var endsInFigures = regexp.MustCompile(`(?:^|\D)(?:\d{3}|\d{5,})$`)
+
+// beginsWithLetter reports whether a word follows.
+func beginsWithLetter(s string) bool {
+	return len(s) > 1 && s[0] == ' ' && s[1] >= 'a' && s[1] <= 'z'
 }
 
 // figuresBetween stand between the words of a sentence: "werden wir am 30.9. Ihrem Konto 0100 448 213 belasten".
@@ -191,7 +202,7 @@ func beginsWithFigure(s string) bool {
 }
 
 // sentenceEnd is where the first sentence of a text ends: before a semicolon or a mark between parts of a line, or at a full stop behind a
-// word that is no abbreviation, behind the rest of a verb as in "buchen wir am 2.3. ab", or behind a bracket or "VOB/B". Marks in a run
+// word that is no abbreviation, behind the rest of a verb as in "buchen wir am 2.3. ab", behind a bracket, "VOB/B" or a sum. Marks in a run
 // hide the digits of an account.
 func (v *vocabulary) sentenceEnd(folded string) int {
 	folded = v.unabbreviated(folded)
@@ -202,6 +213,9 @@ func (v *vocabulary) sentenceEnd(folded string) int {
 		case c == '~' && (i > 0 && folded[i-1] == '~' || i+1 < len(folded) && folded[i+1] == '~'), c == '~' && beginsWithFigure(folded[i+1:]):
 			letters = 0
 		case c == ';' || c == '|' || c == '~': // "·" and "•" are folded so
+			return i
+		case c == '.' && i+1 == len(folded) && endsInSum.MatchString(folded), c == '.' && endsInFigures.MatchString(folded[:i]) &&
+			beginsWithLetter(folded[i+1:]):
 			return i
 		case c == '.' && (i+1 == len(folded) || folded[i+1] == ' ') && (letters >= shortestWord || i > 0 && folded[i-1] == ')' ||
 			i > 1 && folded[i-2] == '/' || v.verbEnd.MatchString(folded[:i])):

@@ -136,9 +136,12 @@ func (v *vocabulary) discounted(clause string) bool {
 // goesOnInFigures is behind the first figures of a sum: "Net 16,136.40" are no terms.
 var goesOnInFigures = regexp.MustCompile(`^[.,']?\d`)
 
+// mailAddress says nothing of paying, whatever words it is made of: "payables@castlemoor.example".
+var mailAddress = regexp.MustCompile(`[^ ]+@[^ ]+`)
+
 // termDays returns the days that a text gives for paying in full, counted from that of issue, -1 when none.
 func (v *vocabulary) termDays(folded string, issued time.Time) int {
-	days, inDays := -1, v.inDays(folded, issued)
+	days, inDays := -1, v.inDays(mailAddress.ReplaceAllString(folded, ""), issued)
 	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.unabbreviated(inDays))
 	for part := range strings.SplitSeq(clauses, "\n") {
 		part = v.wholeOf(part)

@@ -54,6 +54,12 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 		if !certain(number) && c.rule == behindTheNumber && s.numberedBefore(c.at, d) {
 			return true // of an order, say
 		}
+		if c.rule == issueLabel && s.otherDate.MatchString(label) && slices.ContainsFunc(all.all, func(o *candidate) bool {
+			own := s.printed(o)
+			return o.rule == issueLabel && o.key != c.key && !s.otherDate.MatchString(s.announcement(o.at, own.start, own.end))
+		}) {
+			return true // the tax point beside the day of issue
+		}
 		if c.rule == noLabel && s.toldBelow(c, d, all.all) {
 			return true // "transfer dated 19 January" below the day of the letter
 		}
@@ -65,7 +71,7 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	for _, c := range all.all {
 		s.seenOfDate(c, all.all, numberAt)
 	}
-	outdone(all.all, "date label", behindTheNumber)
+	outdone(all.all, issueLabel, behindTheNumber)
 	best, c := s.decide(fields.Date, all.all)
 	if c == nil {
 		return nil, time.Time{}
@@ -222,6 +228,9 @@ func (s *sheet) behindNumber(all *candidates, f found) {
 		return
 	}
 }
+
+// issueLabel is the rule of labels of the day of issue.
+const issueLabel = "date label"
 
 // behindTheNumber is the rule of days that stand between the number and nothing else: "Nr. 7 vom 1.2.2026".
 const behindTheNumber = "date behind the number"

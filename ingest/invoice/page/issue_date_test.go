@@ -86,7 +86,9 @@ func TestDaysThatNothingAnnounces(t *testing.T) {
 	for head, want := range map[string]string{
 		"Ms Grainne Tuohy                        Your ref: Road/Lot 2\nCorrib Strand Homes Limited                 6th March 2026\nGalway\n\n" +
 			"Re: Site at Salthill – transfer dated 19th January 2026 – our fee note 26/0417": "2026-03-06",
-		"INVOICE\nNo. 26/0417 / 6 March 2026\n\nContract No. 62/01.02.2026": "2026-03-06",
+		"INVOICE 26/0417\n\nTax point          28 February 2026\nRaised on          6 March 2026": "2026-03-06",
+		"INVOICE 26/0417\n\nTax point          6 March 2026":                                      "2026-03-06",
+		"INVOICE\nNo. 26/0417 / 6 March 2026\n\nContract No. 62/01.02.2026":                       "2026-03-06",
 	} {
 		_, f, _ := reader.Read(typed.Document("Brannigan Daly Solicitors LLP\n7 Merchants Row, Galway\n\n"+head+`
 

@@ -185,7 +185,7 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 }
 
 // offers reports whether a document without a title offers, orders or agrees on something, as its sentences say, or begins a line of its
-// upper half with the name of such a document.
+// upper half with the name of such a document. What a certificate is valid for isn't an offer.
 func (s *sheet) offers() bool {
 	for _, row := range s.rows {
 		for _, it := range row {
@@ -194,7 +194,7 @@ func (s *sheet) offers() bool {
 			if it.size >= larger*s.median { // "Angebot: Flachdach"
 				text = strings.Replace(text, ":", "", 1)
 			}
-			if s.offering.MatchString(it.folded) || head && s.namesOther(text, len(row) == 1) {
+			if s.offering.MatchString(it.folded) && !s.certificate.MatchString(it.folded) || head && s.namesOther(text, len(row) == 1) {
 				return true
 			}
 		}

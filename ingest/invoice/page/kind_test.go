@@ -64,6 +64,7 @@ func TestKindsOfDocuments(t *testing.T) {
 		"a report of how an invoice was checked":    {paper("Rechnungsprüfprotokoll\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
 		"a sheet that releases a payment":           {paper("Zahlungsfreigabe\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
 		"an offer that says until when it is valid": {paper("Wupperzettel", closing, "Gültig bis 30.06.2026"), NotAnInvoice},
+		"a certificate that is valid for long":      {paper("Wupperzettel", closing, "Freistellungsbescheinigung gem. § 48b EStG, gültig bis 31.12.2026"), Invoice},
 		"an offer that hopes for an order":          {paper("Wupperzettel", closing, "Wir freuen uns auf Ihren Auftrag."), NotAnInvoice},
 		"a reminder of an invoice":                  {paper("Mahnung\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
 		"a fee note in Spanish":                     {paper("Minuta de honorarios 3/2026", closing, ""), Invoice},

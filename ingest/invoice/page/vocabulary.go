@@ -15,7 +15,7 @@ type vocabulary struct {
 	invoiceTitle, invoiceTitleAlone, titleAlone, titleTail *words.Pattern
 	anyInvoiceTitle                                        *words.Pattern
 	invoiceWord, invoicePart, creditTitle, copyMark        *words.Pattern
-	correctionTitle, replacing                             *words.Pattern
+	correctionTitle, replacing, certificate                *words.Pattern
 	otherTitle, titleAboutInvoices, selfBilling, subject   *words.Pattern
 	enclosure, sentAlong, noInvoice                        *words.Pattern
 	reminderTitle, reminderSubject, offering               *words.Pattern
@@ -39,16 +39,16 @@ type vocabulary struct {
 	americanCue                                                       *words.Pattern
 
 	// Terms of payment.
-	dueLabels                                                               []label
-	earlyPayment, period, conditional, fullPayment, untilDate, fallsDue, or *words.Pattern
-	netTerms                                                                []*words.Pattern
-	openTerms, latePayment, paying, payingBack, daysCounted                 *words.Pattern
-	fromReceipt                                                             *words.Pattern
-	deadlineAlone, fullBehind, verbEnd                                      *words.Pattern
-	spanOfTime, numberInWords, onRequest, abbreviation                      *words.Pattern
-	lastDay, lastDayBehind, debited, fromThen, firstTime, settled, would    *words.Pattern
-	spans                                                                   map[string]unitOfTime // by the word for a week or month
-	numbers                                                                 map[string]int        // by their words' letters
+	dueLabels                                                                        []label
+	earlyPayment, period, conditional, fullPayment, untilDate, fallsDue, or          *words.Pattern
+	netTerms                                                                         []*words.Pattern
+	openTerms, latePayment, paying, payingBack, daysCounted                          *words.Pattern
+	fromReceipt                                                                      *words.Pattern
+	deadlineAlone, fullBehind, verbEnd                                               *words.Pattern
+	spanOfTime, numberInWords, onRequest, abbreviation                               *words.Pattern
+	lastDay, lastDayBehind, debited, fromThen, firstTime, settled, would, askedToPay *words.Pattern
+	spans                                                                            map[string]unitOfTime // by the word for a week or month
+	numbers                                                                          map[string]int        // by their words' letters
 
 	// Sums.
 	roles                                                                    []roleWording
@@ -120,7 +120,7 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.subject = w.Compile(`^\W*<subject>(?: ?: *| +)`)
 	v.enclosure = w.Compile(`^\W*<enclosure>`)
 	v.sentAlong = w.Any("sent along")
-	v.offering = w.Any("offering")
+	v.offering, v.certificate = w.Any("offering"), w.Any("certificate")
 	v.titleAboutInvoices = w.Compile(nth + `(?:<about invoices*>|<reminder*>)`)
 }
 
@@ -246,7 +246,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.debited = w.Any("debited")
 	v.verbEnd = w.Compile(` <end of a verb>$`)
 	v.fromThen = w.Compile(`<from then>$`)
-	v.settled = w.Any("already paid")
+	v.settled, v.askedToPay = w.Any("already paid"), w.Any("asked to pay")
 	v.abbreviation = w.Compile(`<abbreviation>\. `)
 	v.onRequest = w.Any("on request")
 	v.addSpans(w)
