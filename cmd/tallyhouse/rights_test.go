@@ -33,48 +33,21 @@ func TestTheRightsSuffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	kafkaAddr := brokerWithACLs(t)
-	d := &drill{T: t, shell: &shell{out: io.Discard, err: io.Discard, log: slog.New(slog.DiscardHandler)}}
-	run := func(user, stdin string, args ...string) {
-		d.Helper()
-		d.env = map[string]string{
-			"TALLYHOUSE_KAFKA": kafkaAddr, "TALLYHOUSE_KAFKA_USER": user, "TALLYHOUSE_KAFKA_PASSWORD": passwordOfAll,
-			"TALLYHOUSE_CLICKHOUSE": engine.Addr(), "TALLYHOUSE_CLICKHOUSE_USER": user,
-		}
-		if user == "tallyhouse_producer" { // it waits until what it sent is stored
-			d.env["TALLYHOUSE_CLICKHOUSE_USER"] = "tallyhouse_reader"
-		}
-		d.command(stdin, args...)
-	}
-	serversFor := func(kafkaUser, clickhouseUser string) servers {
-		d.Helper()
-		cluster, err := kafka.Connect(kafka.Access{Addrs: []string{kafkaAddr}, User: kafkaUser, Password: passwordOfAll, SASL: "PLAIN"})
-		d.must(err)
-		t.Cleanup(cluster.Close)
-		return servers{kafka: cluster, shards: []database.Options{{Addr: engine.Addr(), Database: "tallyhouse", User: clickhouseUser}}}
-	}
+	d := &usersDrill{drill: &drill{T: t, shell: &shell{out: io.Discard, err: io.Discard, log: slog.New(slog.DiscardHandler)}},
+		kafka: kafkaAddr, shards: []string{engine.Addr()}}
 
-	run("tallyhouse_operator", "", "topics", "--partitions", "2")
-	run("tallyhouse_operator", "", "migrate")
-	d.servers = serversFor("tallyhouse_worker", "tallyhouse_worker")
+	d.run("tallyhouse_operator", "", "topics", "--partitions", "2")
+	d.run("tallyhouse_operator", "", "migrate")
+	d.servers = d.serversFor("tallyhouse_worker", "tallyhouse_worker")
 	_, stop := d.startWorker()
 	defer func() { stop() }()
-	sample := tallyhouse(t, nil, "", "sample", "--projects", "2", "--records", "200")
-	lines := sample.out + sampleKey{key: sampleAdmin, owner: "ada", financial: true}.line()
-	run("tallyhouse_producer", lines, "load", "--wait", "-")
-	run("tallyhouse_operator", "", "keys", "list", "--tenant", "demo")
+	lines := d.load()
+	d.run("tallyhouse_operator", "", "keys", "list", "--tenant", "demo")
 
-	api := &process{TB: t, shell: d.shell, servers: serversFor("tallyhouse_reader", "tallyhouse_reader")}
-	url := api.api("")
-	d.eventually("the API is ready", func() error { return ready(url) })
-	for _, path := range []string{"/projects", "/records?limit=5", "/contracts", "/projects/pr-0001/budget", "/projects/pr-0001/cashflow",
-		"/projects/pr-0001/facilities"} {
-		if status, body := api.get(url+"/v0"+path, sampleAdmin); status != http.StatusOK {
-			t.Errorf("%s: %d %v", path, status, body)
-		}
-	}
+	d.readsAll()
 
 	// What the desk sends; nobody could read the value, so none is a change.
-	desk := confirmations{serversFor("tallyhouse_desk", "tallyhouse_reader").kafka}
+	desk := confirmations{d.serversFor("tallyhouse_desk", "tallyhouse_reader").kafka}
 	for _, topic := range []events.Topic{events.Records, events.Readings, events.Requests} {
 		d.must(desk.Publish(t.Context(), topic, []byte("demo/x"), []byte("{}")))
 	}
@@ -86,18 +59,18 @@ func TestTheRightsSuffice(t *testing.T) {
 	stop()
 	stop = func() {}
 	hanging := insertThatHangs(t, engine.Addr(), "tallyhouse_worker", "tallyhouse/ledger.records/0/hangs")
-	d.servers = serversFor("tallyhouse_worker", "another_worker")
+	d.servers = d.serversFor("tallyhouse_worker", "another_worker")
 	_, stop = d.startWorker()
-	run("tallyhouse_producer", strings.ReplaceAll(lines, `"version":1,`, `"version":100,`), "load", "--wait", "-")
+	d.run("tallyhouse_producer", strings.ReplaceAll(lines, `"version":1,`, `"version":100,`), "load", "--wait", "-")
 	if err := <-hanging; err == nil || !strings.Contains(err.Error(), "cancelled") && !strings.Contains(err.Error(), "killed") {
 		t.Errorf("the insert that hung ended with %v", err)
 	}
 
-	run("tallyhouse_operator", "", "verify")
-	run("tallyhouse_operator", "", "rebuild", "all")
-	run("tallyhouse_operator", "", "adopt")
-	run("tallyhouse_operator", "", "topics", "resize")
-	run("tallyhouse_operator", "", "verify")
+	d.run("tallyhouse_operator", "", "verify")
+	d.run("tallyhouse_operator", "", "rebuild", "all")
+	d.run("tallyhouse_operator", "", "adopt")
+	d.run("tallyhouse_operator", "", "topics", "resize")
+	d.run("tallyhouse_operator", "", "verify")
 
 	// What may not be done is told with what allows it.
 	for what, args := range map[string][]string{"deploy/rights/clickhouse.sql": {"migrate"}, "docs/security.md#rights": {"topics", "--partitions", "2"}} {
@@ -128,52 +101,77 @@ func TestTheRightsSufficeOnACluster(t *testing.T) {
 		shards = append(shards, shard.Addr())
 	}
 	kafkaAddr := brokerWithACLs(t)
-	d := &drill{T: t, shell: &shell{out: io.Discard, err: io.Discard, log: slog.New(slog.DiscardHandler)}}
-	run := func(user, stdin string, args ...string) {
-		d.Helper()
-		d.env = map[string]string{
-			"TALLYHOUSE_KAFKA": kafkaAddr, "TALLYHOUSE_KAFKA_USER": user, "TALLYHOUSE_KAFKA_PASSWORD": passwordOfAll,
-			"TALLYHOUSE_CLICKHOUSE": strings.Join(shards, ","), "TALLYHOUSE_CLICKHOUSE_USER": user,
-		}
-		if user == "tallyhouse_producer" { // it waits until what it sent is stored
-			d.env["TALLYHOUSE_CLICKHOUSE_USER"] = "tallyhouse_reader"
-		}
-		d.command(stdin, args...)
-	}
-	serversFor := func(user string) servers {
-		d.Helper()
-		cluster, err := kafka.Connect(kafka.Access{Addrs: []string{kafkaAddr}, User: user, Password: passwordOfAll, SASL: "PLAIN"})
-		d.must(err)
-		t.Cleanup(cluster.Close)
-		of := servers{kafka: cluster}
-		for _, addr := range shards {
-			of.shards = append(of.shards, database.Options{Addr: addr, Database: "tallyhouse", User: user})
-		}
-		return of
-	}
+	d := &usersDrill{drill: &drill{T: t, shell: &shell{out: io.Discard, err: io.Discard, log: slog.New(slog.DiscardHandler)}},
+		kafka: kafkaAddr, shards: shards}
 
-	run("tallyhouse_operator", "", "topics", "--partitions", "2")
+	d.run("tallyhouse_operator", "", "topics", "--partitions", "2")
 	for range 2 {
-		run("tallyhouse_operator", "", "migrate", "--cluster", "main", "--no-replicas")
+		d.run("tallyhouse_operator", "", "migrate", "--cluster", "main", "--no-replicas")
 	}
-	d.servers = serversFor("tallyhouse_worker")
+	d.servers = d.serversFor("tallyhouse_worker", "tallyhouse_worker")
 	_, stop := d.startWorker()
 	defer stop()
-	sample := tallyhouse(t, nil, "", "sample", "--projects", "2", "--records", "200")
-	lines := sample.out + sampleKey{key: sampleAdmin, owner: "ada", financial: true}.line()
-	run("tallyhouse_producer", lines, "load", "--wait", "-")
+	d.load()
 
-	api := &process{TB: t, shell: d.shell, servers: serversFor("tallyhouse_reader")}
+	d.readsAll()
+	d.run("tallyhouse_operator", "", "verify")
+	d.run("tallyhouse_operator", "", "rebuild", "all")
+}
+
+// usersDrill is a drill in which each process has a user of its own.
+type usersDrill struct {
+	*drill
+	kafka  string
+	shards []string
+}
+
+// run runs a command as a user.
+func (d *usersDrill) run(user, stdin string, args ...string) {
+	d.Helper()
+	d.env = map[string]string{
+		"TALLYHOUSE_KAFKA": d.kafka, "TALLYHOUSE_KAFKA_USER": user, "TALLYHOUSE_KAFKA_PASSWORD": passwordOfAll,
+		"TALLYHOUSE_CLICKHOUSE": strings.Join(d.shards, ","), "TALLYHOUSE_CLICKHOUSE_USER": user,
+	}
+	if user == "tallyhouse_producer" { // it waits until what it sent is stored
+		d.env["TALLYHOUSE_CLICKHOUSE_USER"] = "tallyhouse_reader"
+	}
+	d.command(stdin, args...)
+}
+
+// serversFor are the servers as two users have them.
+func (d *usersDrill) serversFor(kafkaUser, clickhouseUser string) servers {
+	d.Helper()
+	cluster, err := kafka.Connect(kafka.Access{Addrs: []string{d.kafka}, User: kafkaUser, Password: passwordOfAll, SASL: "PLAIN"})
+	d.must(err)
+	d.Cleanup(cluster.Close)
+	of := servers{kafka: cluster}
+	for _, addr := range d.shards {
+		of.shards = append(of.shards, database.Options{Addr: addr, Database: "tallyhouse", User: clickhouseUser})
+	}
+	return of
+}
+
+// load loads a sample, and returns its lines.
+func (d *usersDrill) load() string {
+	d.Helper()
+	sample := tallyhouse(d.T, nil, "", "sample", "--projects", "2", "--records", "200")
+	lines := sample.out + sampleKey{key: sampleAdmin, owner: "ada", financial: true}.line()
+	d.run("tallyhouse_producer", lines, "load", "--wait", "-")
+	return lines
+}
+
+// readsAll checks that an API that may only read answers.
+func (d *usersDrill) readsAll() {
+	d.Helper()
+	api := &process{TB: d.T, shell: d.shell, servers: d.serversFor("tallyhouse_reader", "tallyhouse_reader")}
 	url := api.api("")
 	d.eventually("the API is ready", func() error { return ready(url) })
 	for _, path := range []string{"/projects", "/records?limit=5", "/contracts", "/projects/pr-0001/budget", "/projects/pr-0001/cashflow",
 		"/projects/pr-0001/facilities"} {
 		if status, body := api.get(url+"/v0"+path, sampleAdmin); status != http.StatusOK {
-			t.Errorf("%s: %d %v", path, status, body)
+			d.Errorf("%s: %d %v", path, status, body)
 		}
 	}
-	run("tallyhouse_operator", "", "verify")
-	run("tallyhouse_operator", "", "rebuild", "all")
 }
 
 // grantsOfRoles are the GRANT statements of each role, without the role: those of clickhouse.sql, and of more files.
