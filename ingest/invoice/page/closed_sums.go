@@ -101,14 +101,18 @@ func (s *sheet) exemptNet(nets, taxes, grosses, others []sum) ruled {
 	}
 	n := &nets[len(nets)-1]
 	if rest := s.leftUnpaid(n, grosses, others); rest != nil {
-		n = rest
-		grosses = nil
+		return wholeUntaxed(rest)
 	}
 	below := func(g sum) bool { return g.item.row >= n.item.row && g.value != 0 }
 	only := len(nets) == 1 && len(grosses) == 0 // their sum may be a cent off
 	if n.column || n.weight < 2 || n.value <= 0 || slices.ContainsFunc(grosses, below) || !only && !s.addUp(n) && !s.leftAbove(n) {
 		return ruled{}
 	}
+	return wholeUntaxed(n)
+}
+
+// wholeUntaxed is a sum that is net sum and total.
+func wholeUntaxed(n *sum) ruled {
 	return ruled{net: n, tax: n, gross: n, netValue: n.value, grossValue: n.value, hasNet: true, hasTax: true,
 		rule: untaxedRest, confidence: 0.9}
 }

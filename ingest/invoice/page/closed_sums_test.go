@@ -139,6 +139,15 @@ Auftragssumme netto                               32.735,55
 ./. 2. Abschlag vom 02.06.2026                    15.500,00
 Restforderung                                      2.235,55
 Steuerschuldnerschaft des Leistungsempfängers gemäß § 13b UStG.`, "223555 | 0 | 223555"},
+		"the same of many bills": {`
+Auftragssumme netto                               32.735,55
+./. 1. Abschlag vom 03.03.2026                    15.000,00
+./. 2. Abschlag vom 02.06.2026                     5.500,00
+./. 3. Abschlag vom 02.07.2026                     4.000,00
+./. 4. Abschlag vom 02.08.2026                     3.000,00
+./. 5. Abschlag vom 02.09.2026                     3.000,00
+Restforderung                                      2.235,55
+Steuerschuldnerschaft des Leistungsempfängers gemäß § 13b UStG.`, "223555 | 0 | 223555"},
 		"the same, a part being paid": {`
 Summe                                             33.403,62
 Nachlass 2 %                                        -668,07

@@ -202,8 +202,8 @@ func beginsWithFigure(s string) bool {
 }
 
 // sentenceEnd is where the first sentence of a text ends: before a semicolon or a mark between parts of a line, or at a full stop behind a
-// word that is no abbreviation, behind the rest of a verb as in "buchen wir am 2.3. ab", behind a bracket, "VOB/B" or a sum. Marks in a run
-// hide the digits of an account.
+// word that is no abbreviation, behind the rest of a verb as in "buchen wir am 2.3. ab", behind a bracket, "VOB/B", a sum or an account.
+// Marks in a run hide the digits of an account.
 func (v *vocabulary) sentenceEnd(folded string) int {
 	folded = v.unabbreviated(folded)
 	const shortestWord = 4

@@ -39,7 +39,7 @@ func (s *sheet) titles(numbered bool, gross *share) titles {
 			strict := s.ownTitle(text)
 			if s.creditTitle.MatchString(text) && len(leadingPart(text)) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 &&
 				!invoiceFirst && !n.reminder && it.row < total && moneyIn(row) == 0 {
-				if s.correctionTitle.MatchString(text) && s.mentions(s.replacing) { // an invoice anew, not what is less of one
+				if s.correctionTitle.MatchString(text) && s.replaces() { // an invoice anew, not what is less of one
 					n.title, n.titleRow = true, min(n.titleRow, it.row)
 				} else {
 					n.credit = true
@@ -91,6 +91,19 @@ func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
 	}
 	n.title = true
 	n.titleRow = min(n.titleRow, it.row)
+}
+
+// replaces reports whether a document says that it replaces an invoice, and not that it doesn't.
+func (s *sheet) replaces() bool {
+	for _, row := range s.rows {
+		for _, it := range row {
+			m := s.replacing.FindStringIndex(it.folded)
+			if m != nil && !s.denied.MatchString(lastWord(it.folded[:m[0]])+" "+it.folded[m[0]:m[1]]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // endsParagraph reports whether a line is the end of a sentence that fills the line above it: "… 30 days from the / invoice date."

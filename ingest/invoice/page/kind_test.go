@@ -78,6 +78,8 @@ func TestKindsOfDocuments(t *testing.T) {
 			"Gesamtbetrag 1.000,00", ""), NotAnInvoice},
 		"a correction":                                 {paper("Rechnungskorrektur", closing, ""), CreditNote},
 		"a correction that replaces an invoice":        {paper("Rechnungskorrektur", closing, "Diese Rechnung ersetzt unsere Rechnung 2026-0399."), Invoice},
+		"a correction that replaces none":              {paper("Rechnungskorrektur", closing, "Sie ersetzt nicht unsere Rechnung 2026-0399."), CreditNote},
+		"an offer of an insurance":                     {paper("Wupperzettel", closing, "Diese Versicherung bieten wir Ihnen an, gültig bis 31.12.2026"), NotAnInvoice},
 		"a credit that replaces an invoice":            {paper("Gutschrift", closing, "Sie ersetzt unsere Rechnung 2026-0399."), CreditNote},
 		"a notice of the costs that an office settles": {paper("Kostenfestsetzungsbescheid", "Kosten insgesamt 1.000,00 EUR", ""), Invoice},
 		"a notice of a contribution":                   {paper("Erschließungsbeitragsbescheid", "Zu zahlen 1.000,00 EUR", ""), Invoice},

@@ -15,7 +15,7 @@ type vocabulary struct {
 	invoiceTitle, invoiceTitleAlone, titleAlone, titleTail *words.Pattern
 	anyInvoiceTitle                                        *words.Pattern
 	invoiceWord, invoicePart, creditTitle, copyMark        *words.Pattern
-	correctionTitle, replacing, certificate                *words.Pattern
+	correctionTitle, replacing, denied, certificate        *words.Pattern
 	otherTitle, titleAboutInvoices, selfBilling, subject   *words.Pattern
 	enclosure, sentAlong, noInvoice                        *words.Pattern
 	reminderTitle, reminderSubject, offering               *words.Pattern
@@ -109,6 +109,7 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.copyMark = w.Compile(`^\W*<copy>\W*$`)
 	v.creditTitle = w.Compile(`^\W*(?:<copy> )?<credit note>`)
 	v.correctionTitle = w.Compile(`^\W*(?:<copy> )?<correction>`)
+	v.denied = w.Any("not")
 	v.replacing = w.Compile(`<replaces>.{1,40}<invoice word>`)
 	v.selfBilling = w.Compile(`<self billing>|\(389\)`)                  // its code in UNTDID 1001
 	const nth = `^\W*(?:\d{1,2} ?[a-z.~]{0,3} ?|(?:<copy>|<ordinal>) )?` // "2. Mahnung", "2e relance", "final reminder"
@@ -370,7 +371,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.onBehalf = w.Any("on behalf")
 	v.attention = w.Compile(`^<attention>`)
 	// What is a word of other languages, as SIA, is a legal form beside a name in quotation marks, which are folded to "~", too.
-	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])|[a-z]{3}-(?:gmbh|ag|kg|ohg)(?:$|[ ,.)])|` +
+	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])|[a-z]{3}-<=legal form behind a hyphen>(?:$|[ ,.)])|` +
 		`^<=legal form first> [a-z]|[a-z],? <=legal form first>$|` +
 		`(?:^|[ ,(])<=legal form beside a quoted name> ?["~']|["~'],? ?<=legal form beside a quoted name>(?:$|[ ,.)])`)
 	v.trade = w.Compile(`^(?:<trade>[ ,&]*)+$`)
