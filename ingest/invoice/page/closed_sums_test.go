@@ -248,3 +248,22 @@ func TestASumOverItsLabel(t *testing.T) {
 		}
 	}
 }
+
+// Given three rows of net, tax and total of which the last is the first less the second, then it is left of the first, with whatever sign
+// the second is printed; and not of another one, nor where the rows don't come to it.
+func TestARowThatIsLeftOfAnother(t *testing.T) {
+	for rows, want := range map[string]bool{
+		"Jahr            2.407,98      168,56      2.576,54\nAbschläge      -1.925,00     -134,75     -2.059,75\nNachzahlung       482,98       33,81        516,79": true,
+		"Jahr            2.407,98      168,56      2.576,54\nAbschläge       1.925,00      134,75      2.059,75\nNachzahlung       482,98       33,81        516,79": true,
+		"Jahr            2.407,98      168,56      2.576,54\nAbschläge      -1.900,00     -133,00     -2.033,00\nNachzahlung       482,98       33,81        516,79": false,
+		"Jahr            2.000,00      140,00      2.140,00\nAbschläge      -1.517,02     -106,19     -1.623,21\nNachzahlung       482,98       33,81        516,79": false,
+	} {
+		s := sheetOf(t, rows)
+		left := s.triples()[2]
+		rules := totals{gross: &share{value: left.gross.value, from: &left.gross}}
+		weighed := totals{gross: &share{value: 2576_54 * PerMinor}}
+		if got := s.rowLeft(&rules, &weighed); got != want {
+			t.Errorf("%q: %t, want %t", rows, got, want)
+		}
+	}
+}

@@ -55,11 +55,12 @@ func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
 		"Zahlung mittels Banküberweisung innerhalb 05.06.2026 auf das Konto.":                                                                  "2026-06-05",
 		"Den Betrag werden wir am 20.05.2026 Ihrem Kontokorrentkonto 0100 448 213 belasten.":                                                   "2026-05-20",
 		"Wir sind dankbar für die Überweisung bis Ende Mai (31.5.2026) auf unser Konto.":                                                       "2026-05-31",
-		"VAT is EUR 994.75, and the sum payable EUR 1,000.75.\nWe would be obliged to receive your remittance by 5th June 2026.":               "2026-06-05",
+		"VAT at 23% is EUR 994.75, and the sum payable EUR 1,000.75.\nWe would be obliged to receive your remittance by 5th June 2026.":        "2026-06-05",
 		"Beløbet bedes indbetalt senest den 5. juni 2026 på foreningens konto.":                                                                "2026-06-05",
 		"Beløbet er indbetalt den 5. juni 2026.":                                                                                               "-",
 		"À régler pour le 05/06/2026, de préférence par virement : FR67 1027 8073 1200\n0204 4850 173. Pas d'escompte pour paiement anticipé.": "2026-06-05",
 		"Queries within 7 days: payables@castlemoor.example":                                                                                   "-",
+		"Eräpäivä                 Euro\n              5.6.2026            1.000,00":                                                            "2026-06-05",
 		"Uhraďte nejpozději\n5. 6. 2026": "2026-06-05",
 		"Der Betrag wird vereinbarungsgemäß am 20.05.2026 dem Treuhandkonto entnommen; eine Überweisung ist nicht erforderlich.": "2026-05-20",
 	} {

@@ -3,7 +3,6 @@ package page
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -114,12 +113,7 @@ var twoYears = regexp.MustCompile(`^(20\d\d)[/–-](?:20)?(\d\d)$`)
 // season reports whether figures are a year and the next one, as of schools and sports: "2025/26".
 func season(value string) bool {
 	m := twoYears.FindStringSubmatch(value)
-	if m == nil {
-		return false
-	}
-	first, _ := strconv.Atoi(m[1])
-	next, _ := strconv.Atoi(m[2])
-	return (first+1)%100 == next
+	return m != nil && (atoi(m[1])+1)%100 == atoi(m[2])
 }
 
 // spanOf is from one small number to another, as houses and weeks are told: "12–18".

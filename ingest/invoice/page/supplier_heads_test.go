@@ -90,6 +90,7 @@ func TestLabelsOverACompanyAreNoPartOfItsName(t *testing.T) {
 		"Yildiz & Partner\nTrockenbau KG":                  "Yildiz & Partner Trockenbau KG",
 		"Yildiz & Partner        2026 / 57\nTrockenbau KG": "",
 		"Yildiz & Partner\nTrockenbau KG        2026 / 57": "",
+		"Notaires associés\nSRL Lhoest & Van Aerde":        "",
 	} {
 		var got string
 		s := sheetOf(t, lines)

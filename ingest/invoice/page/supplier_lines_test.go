@@ -132,3 +132,14 @@ func TestANameThatBeginsWithItsForm(t *testing.T) {
 		}
 	}
 }
+
+// Given the entry of a register at the foot of a page, then what stands above it may name its owner, but not who goes on a list.
+func TestNamesAboveARegister(t *testing.T) {
+	for lines, want := range map[string]bool{"Geschäftsführung\nTorsten Kühl": true, "Vorstand: Dr. Wiebke Harms,\nTorsten Kühl": false} {
+		s, got := sheetOf(t, strings.Repeat("\n", 60)+lines+"\nAmtsgericht Hamburg HRB 5518"), false
+		s.legalNotice(map[*item]bool{}, func(name string, _ *item, _, _ string) { got = got || name == "Torsten Kühl" })
+		if got != want {
+			t.Errorf("%q: %t, want %t", lines, got, want)
+		}
+	}
+}

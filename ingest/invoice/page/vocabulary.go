@@ -156,8 +156,8 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 
 func (v *vocabulary) addDates(w *words.Words) {
 	v.dateLabels = []label{
-		{pattern: w.Compile(`<issue date>`), weight: 0.97, rule: "date label", below: true},
-		{pattern: w.Compile(`^<invoice of>`), weight: 0.91, rule: "date label", below: true},
+		{pattern: w.Compile(`<issue date>`), weight: 0.97, rule: issueLabel, below: true},
+		{pattern: w.Compile(`^<invoice of>`), weight: 0.91, rule: issueLabel, below: true},
 		{pattern: w.Compile(`^<invoice>[a-z' -]{1,60}, `), weight: 0.93, rule: placeBefore}, // "Facture pour l'appartement, le 4 mai 2026"
 		{pattern: w.Compile(`^[a-z][a-z .-]{2,30},? <day after place>`), weight: 0.93, rule: placeBefore},
 		{pattern: w.Compile(`<date behind number>`), weight: 0.93, rule: behindTheNumber},
