@@ -1,8 +1,11 @@
 package page
 
 import (
+	"slices"
 	"testing"
 
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/model"
 	"tallyhouse/ingest/invoice/page/typed"
 )
 
@@ -98,6 +101,47 @@ Total                                                   1,230.00
 `), Own{})
 		if got := stated(f.Date); got != want {
 			t.Errorf("%q: %q, want %q", head, got, want)
+		}
+	}
+}
+
+// Given days that something else is dated, the tax point beside the day of issue, or what the subject tells below the day of the letter, then
+// they are not considered; alone each is.
+func TestDaysThatAreNotConsidered(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const subject = "Re: Site at Salthill - transfer dated 19 January 2026 - our fee note 26/0417"
+	for head, want := range map[string][]string{
+		"INVOICE 26/0417\n\nTax point          28 February 2026\nRaised on          6 March 2026": {"2026-03-06"},
+		"INVOICE 26/0417\n\nTax point          28 February 2026":                                  {"2026-02-28"},
+		"6 March 2026\n\n" + subject: {"2026-03-06"},
+		subject:                      {"2026-01-19"},
+	} {
+		var got []string
+		for _, c := range reader.Considered(typed.Document("Harrow & Lane Ltd\n12 High Street, London\n\n"+head+"\n\nTotal   1,230.00"), Own{})[fields.Date] {
+			got = append(got, c.Key)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", head, got, want)
+		}
+	}
+}
+
+// Given a number that a plain label announces, then the day behind it is its day where the number is the invoice's own.
+func TestADayBehindAPlainNumber(t *testing.T) {
+	s := sheetOf(t, "ФАКТУРА\n№ 0000018844 / 28.11.2025 г.")
+	own := s.rows[1][0]
+	for value, want := range map[string]bool{"0000018844": true, "7": false} {
+		number, at := &fields.Text{Value: value, Evidence: fields.Evidence{Confidence: 1}}, own
+		if value == "7" {
+			at = s.rows[0][0]
+		}
+		s.date(number, at)
+		got := slices.ContainsFunc(s.considered[fields.Date], func(c model.Candidate) bool { return slices.Contains(c.Features, behindTheNumber) })
+		if got != want {
+			t.Errorf("the number is %s: %t, want %t", value, got, want)
 		}
 	}
 }

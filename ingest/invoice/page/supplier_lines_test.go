@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,6 +141,42 @@ func TestNamesAboveARegister(t *testing.T) {
 		s.legalNotice(map[*item]bool{}, func(name string, _ *item, _, _ string) { got = got || name == "Torsten Kühl" })
 		if got != want {
 			t.Errorf("%q: %t, want %t", lines, got, want)
+		}
+	}
+}
+
+// Given a label of who is paid, then a company behind it is the seller; an office or a bank may be paid for him.
+func TestWhoIsPaid(t *testing.T) {
+	for lines, want := range map[string]string{
+		"REMIT TO\nTri-Mesa Equipment Rentals, Inc.\nDallas, TX 75284": "Tri-Mesa Equipment Rentals, Inc.",
+		"REMIT TO\nContoso Billing\nDallas, TX 75284":                  "",
+	} {
+		got := ""
+		sheetOf(t, lines).sellerLabels(func(name string, _ *item, _, _ string) { got = name })
+		if got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+}
+
+// Given a name over an address alone and a company in whose block the only tax id stands, then the company has the imprint, with an account
+// there or without; a name that tells more of itself is no addressee.
+func TestTheOnlyTaxIDBesideAnAddress(t *testing.T) {
+	for more, want := range map[string]bool{"": true, "Tel. 040 5551234": false} {
+		s := sheetOf(t, "Nordufer Quartier GmbH\nElbchaussee 9\n22765 Hamburg\n"+more+strings.Repeat("\n", 12)+
+			strings.Repeat(" ", 60)+"Sandtor Recht GmbH\n"+strings.Repeat(" ", 60)+"USt-IdNr. DE136695976")
+		id := s.rows[len(s.rows)-1][0]
+		all := s.names(Own{}, map[*item]bool{}, id)
+		s.tie(all, id)
+		of := func(name string) *named {
+			i := slices.IndexFunc(all, func(c named) bool { return c.name == name })
+			if i < 0 {
+				t.Fatalf("%s is not among %d names", name, len(all))
+			}
+			return &all[i]
+		}
+		if got := s.imprinted(of("Sandtor Recht GmbH"), of("Nordufer Quartier GmbH"), map[*item]bool{}); got != want {
+			t.Errorf("with %q: %t, want %t", more, got, want)
 		}
 	}
 }
