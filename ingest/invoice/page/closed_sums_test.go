@@ -3,6 +3,8 @@ package page
 import (
 	"strings"
 	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
 )
 
 // Given bills whose own total has a label that nobody knows, or that of something else, then what closes is read; where several totals do, or
@@ -156,14 +158,6 @@ Auftragssumme netto                               32.735,55
 ./. 2. Abschlag vom 02.06.2026                    15.500,00
 Restforderung                                      2.235,55
 Steuerschuldnerschaft des Leistungsempfängers gemäß § 13b UStG.`, "- | - | -"},
-		"a year less its prepayments in a row, details on the next page": {`
-Zusammenstellung                                  Netto EUR       USt 7 % EUR    Brutto EUR
-Trinkwasser und Grundpreis                        2.407,98        168,56         2.576,54
-abzüglich verrechnete Abschläge (11 Zahlungen)   -1.925,00       -134,75        -2.059,75
-Nachzahlung                                         482,98         33,81           516,79
-
-Summe                                                                           2.407,98
-In der Bruttosumme von 2.576,54 EUR sind 7 % Umsatzsteuer von 168,56 EUR enthalten.`, "48298 | 3381 | 51679"},
 		"a balance as the Swiss call it": {`
 Honorar (16.00 Std.)                  CHF           5'480.00
 Kleinspesenpauschale                  CHF             164.40
@@ -246,6 +240,29 @@ func TestASumOverItsLabel(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: role %d, want %d", lines, got, want)
 		}
+	}
+}
+
+// Given a year's bill less its prepayments in a row, and the year's sums again on the next page, then the row is the bill's.
+func TestAYearsBillInARow(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := typedBill(`Zusammenstellung                                  Netto EUR       USt 7 % EUR    Brutto EUR
+Trinkwasser und Grundpreis                        2.407,98        168,56         2.576,54
+abzüglich verrechnete Abschläge (11 Zahlungen)   -1.925,00       -134,75        -2.059,75
+Nachzahlung                                         482,98         33,81           516,79`)
+	details := typed.Document(`Bezeichnung                      Menge           Preis EUR    Betrag netto EUR
+Verbrauchspreis Trinkwasser      1.182 m³        1,89 / m³            2.233,98
+Grundpreis Zähler                12 Monate   14,50 / Monat              174,00
+Summe                                                                 2.407,98
+
+In der Bruttosumme von 2.576,54 EUR sind 7 % Umsatzsteuer von 168,56 EUR enthalten.`).Pages[0]
+	details.Number = 2
+	doc.Pages = append(doc.Pages, details)
+	if _, f, _ := reader.Read(doc, Own{}); sumsOf(f) != "48298 | 3381 | 51679" {
+		t.Errorf("read %s", sumsOf(f))
 	}
 }
 
