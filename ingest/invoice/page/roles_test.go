@@ -70,6 +70,26 @@ func TestWordsOfSelfBilling(t *testing.T) {
 	}
 }
 
+// Given a self-billed document with an addressee, then he is the supplier, by the seller's label where that names him, and nobody where it
+// names another.
+func TestTheLabelOfASelfBilledDocument(t *testing.T) {
+	s := sheetOf(t, "Self-billed invoice\nElbblick UG")
+	at := s.rows[1][0]
+	for label, want := range map[string]string{"": ruleAddressee, "ELBBLICK": ruleSeller, "KONIGSTOR": ""} {
+		all := []named{{whole: "ELBBLICK", rule: ruleAddressee, it: at}}
+		if label != "" {
+			all = append(all, named{whole: label, rule: ruleSeller, it: at, ties: map[tie]bool{tieLabel: true}})
+		}
+		got := ""
+		if c := s.addressed(all); c != nil {
+			got = c.rule
+		}
+		if got != want {
+			t.Errorf("a label of %q: %q, want %q", label, got, want)
+		}
+	}
+}
+
 // Given a self-billed document whose parties have labels, then the one that is called the supplier and addressed is.
 func TestASelfBilledDocumentWithLabels(t *testing.T) {
 	reader, err := preparedReader()

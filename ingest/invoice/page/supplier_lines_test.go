@@ -180,3 +180,16 @@ func TestTheOnlyTaxIDBesideAnAddress(t *testing.T) {
 		}
 	}
 }
+
+// Given a company's line below the sums with its tax id, then it is an imprint where it has an account, too.
+func TestALineOfATaxIDAlone(t *testing.T) {
+	for more, want := range map[string]bool{"": false, " IBAN DE89 3704 0044 0532 0130 00": true} {
+		s := sheetOf(t, "Sandtor\n\nA   1,00\nB   1,00\nC   2,00\n\nSandtor Recht GmbH, USt-IdNr. DE136695976"+more)
+		company := &named{name: "Sandtor Recht GmbH", key: "SANDTORRECHTGMBH", whole: "SANDTORRECHTGMBH", form: true, it: s.rows[len(s.rows)-1][0],
+			ties: map[tie]bool{tieID: true, tieAccount: more != ""}}
+		mark := &named{name: "Sandtor", key: "SANDTOR", whole: "SANDTOR", it: s.rows[0][0], ties: map[tie]bool{tieHead: true}}
+		if got := s.imprinted(company, mark, map[*item]bool{}); got != want {
+			t.Errorf("with %q: %t, want %t", more, got, want)
+		}
+	}
+}
