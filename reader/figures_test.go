@@ -16,7 +16,7 @@ func TestNoStatementOfFiguresScansRecords(t *testing.T) {
 	records, all := regexp.MustCompile(`FROM records\b`), queries(t)
 	for _, name := range []string{"budget", "estimates", "contracts", "contracts_linked", "contracts_of_one", "contract",
 		"contractors", "snapshot_heads", "snapshot_lines", "cashflow", "plans", "units", "rentroll_leases", "rentroll_areas", "lease_series",
-		"facilities", "facility", "facility_sums", "facility_entries", "facility_fixings", "standing", "standing_estimates"} {
+		"facilities", "facility", "facility_sums", "facility_entries", "facility_fixings"} {
 		q, is := all[name]
 		if !is || records.MatchString(q.SQL) {
 			t.Errorf("%s reads records, or is no statement:\n%s", name, q.SQL)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -69,35 +70,30 @@ type states struct{ nodes, contractors string }
 var positionSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024, "optimize_move_to_prewhere": 0,
 	"optimize_use_projections": 0, "enable_shared_storage_snapshot_in_query": 1}
 
-// positionsQuery reads the position rows of tables. They are at the beginning of the key.
-func positionsQuery(tables ...string) Query {
-	of := make([]string, len(tables))
-	for i, table := range tables {
-		of[i] = fmt.Sprintf(`SELECT '%s', project, max(row_version)
-FROM %[1]s
-WHERE tenant = ''
-GROUP BY project`, table)
-	}
-	return Query{SQL: strings.Join(of, "\nUNION ALL\n")}
-}
-
 // positions reads how far tables have come now.
 func (r *Reader) positions(ctx context.Context, tables ...string) (map[string]positions, error) {
+	stands, err := r.stands(ctx, tables...)
+	if err != nil {
+		return nil, err
+	}
 	at := make(map[string]positions, len(tables))
 	for _, table := range tables {
-		at[table] = positions{}
-	}
-	var table, partition string
-	var next uint64
-	err := r.each(ctx, positionsQuery(tables...), positionSettings, func(scan func(...any) error) error {
-		if err := scan(&table, &partition, &next); err != nil {
-			return err
+		if at[table], err = positionsOf(stands[table]); err != nil {
+			return nil, fmt.Errorf("read the positions of %s: %w", table, err)
 		}
-		at[table][partition] = next
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the positions of tables: %w", err)
+	}
+	return at, nil
+}
+
+// positionsOf are the positions of a table that stands so.
+func positionsOf(stands []stand) (positions, error) {
+	at := make(positions, len(stands))
+	for _, s := range stands {
+		next, err := strconv.ParseUint(s.state, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		at[s.of] = next
 	}
 	return at, nil
 }

@@ -63,6 +63,7 @@ type Reader struct {
 	keptPlans  *stateCache[projectKey, []analytics.LinePlan]
 	entries    *stateCache[projectKey, []analytics.UncommittedEntry]
 
+	stood        *keptStands
 	own          *stateCache[tenantTable, string] // states of what a tenant has in a table, by that of the table
 	noProjection *atomic.Bool                     // the tables' projections cannot be read by themselves
 }
@@ -78,6 +79,7 @@ func New(conn, control Conn, timeout time.Duration) *Reader {
 		keptPlans:  newStateCache[projectKey, []analytics.LinePlan](maxCachedPlans),
 		entries:    newStateCache[projectKey, []analytics.UncommittedEntry](maxCachedEntries),
 
+		stood:        &keptStands{of: make(map[string]standsAt)},
 		own:          newStateCache[tenantTable, string](maxOwnStates),
 		noProjection: new(atomic.Bool),
 	}

@@ -86,6 +86,12 @@ func TestTheRightsSuffice(t *testing.T) {
 	if err := reader.Exec(t.Context(), "INSERT INTO tallyhouse.records (id) VALUES ('x')"); err == nil || !strings.Contains(err.Error(), "INSERT") {
 		t.Errorf("who reads writes: %v", err)
 	}
+	// And who reads sees the parts of tables: without that right everything is answered, at a higher cost.
+	var parts uint64
+	err = reader.QueryRow(t.Context(), "SELECT count() FROM system.parts WHERE database = 'tallyhouse' AND table = 'records' AND active").Scan(&parts)
+	if err != nil || parts == 0 {
+		t.Errorf("who reads sees %d parts: %v", parts, err)
+	}
 }
 
 // Given two shards and users who may do there what deploy/rights lets them do with several servers, then the tables over all shards are
