@@ -26,10 +26,11 @@ func largeProject(size int) ([]analytics.Node, analytics.BudgetInput) {
 	in := analytics.BudgetInput{Currency: "EUR"}
 	statuses := []analytics.RecordStatus{analytics.Setup, analytics.ApprovalPending, analytics.PaymentPending,
 		analytics.Paid}
+	var records []analytics.RecordSum
 	for i := range nodes {
 		in.Budget = append(in.Budget, budgetOn(id(i), int64(1000*i)))
 		for _, status := range statuses {
-			in.Records = append(in.Records,
+			records = append(records,
 				analytics.RecordSum{NodeID: analytics.NodeID(id(i)), Currency: "EUR", Status: status,
 					Net: analytics.Int(int64(100 + i)), Gross: analytics.Int(int64(120 + i)), Count: 1})
 		}
@@ -44,13 +45,14 @@ func largeProject(size int) ([]analytics.Node, analytics.BudgetInput) {
 			at := (c*37 + l*101) % size
 			contract.Allocations = append(contract.Allocations, onNode(id(at), int64(50000+l)))
 			for _, coded := range []int{at, at / 2, (at * 7) % size} {
-				in.Records = append(in.Records,
+				records = append(records,
 					analytics.RecordSum{NodeID: analytics.NodeID(id(coded)), ContractID: contract.ID, Currency: "EUR",
 						Status: analytics.Paid, Net: analytics.Int(9001), Gross: analytics.Int(9001), Count: 1})
 			}
 		}
 		in.Contracts = append(in.Contracts, contract)
 	}
+	in.Records = [][]analytics.RecordSum{records}
 	return nodes, in
 }
 

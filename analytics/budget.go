@@ -13,7 +13,7 @@ type BudgetInput struct {
 	Currency  string // of the project
 	Structure *Structure
 	Budget    []BudgetSum
-	Records   []RecordSum
+	Records   [][]RecordSum // in any number of lists
 	Claims    []ClaimSum
 	Contracts []Contract // of this project
 	Entries   []UncommittedEntry
@@ -128,19 +128,21 @@ func (b *ProjectBudget) bookBudget(in BudgetInput) {
 
 func (b *ProjectBudget) bookRecords(in BudgetInput) {
 	excluded := map[string]Excluded{}
-	for i := range in.Records {
-		r := &in.Records[i]
-		if !r.counts() || r.Currency == "" {
-			continue
-		}
-		if r.Currency != in.Currency {
-			exclude(excluded, r.Currency, r.Net, r.Count)
-			continue
-		}
-		if at := in.Structure.seatOf(r.NodeID); at != noSeat {
-			b.Nodes[at].bookRecords(r)
-		} else {
-			b.Unallocated = b.Unallocated.Add(r.Net)
+	for _, list := range in.Records {
+		for i := range list {
+			r := &list[i]
+			if !r.counts() || r.Currency == "" {
+				continue
+			}
+			if r.Currency != in.Currency {
+				exclude(excluded, r.Currency, r.Net, r.Count)
+				continue
+			}
+			if at := in.Structure.seatOf(r.NodeID); at != noSeat {
+				b.Nodes[at].bookRecords(r)
+			} else {
+				b.Unallocated = b.Unallocated.Add(r.Net)
+			}
 		}
 	}
 	b.Excluded = byCurrency(excluded)

@@ -182,13 +182,13 @@ func TestExcludedRecords(t *testing.T) {
 	gone.Count = 0
 	budget := analytics.Budget(analytics.BudgetInput{
 		Currency: "EUR", Structure: structureOf(tree("a -")),
-		Records: []analytics.RecordSum{
+		Records: [][]analytics.RecordSum{{
 			record("USD", 5, analytics.Paid, "invoice"), record("CHF", 50, analytics.Setup, "invoice"),
 			record("CHF", -50, analytics.Paid, "invoice"),
 			record("CHF", 9, analytics.Rejected, "invoice"), record("GBP", 9, analytics.Setup, "accrual"),
 			record("EUR", 1, analytics.Setup, "invoice"),
 			record("", 0, analytics.Setup, "invoice"), gone,
-		},
+		}},
 	})
 	if got, want := fmt.Sprint(budget.Excluded), "[{CHF 0 2} {USD 5 1}]"; got != want {
 		t.Errorf("excluded %s, want %s: no rejected ones, no accruals, none that were not read; CHF stays though it cancels",

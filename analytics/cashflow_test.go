@@ -183,38 +183,38 @@ func TestFundingToComplete(t *testing.T) {
 	}{
 		"the rest of the estimate": {
 			analytics.CashflowInput{BudgetInput: analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 100)},
-				Records: []analytics.RecordSum{invoicedOn("c1", paid, 30), invoicedOn("c1", analytics.PaymentPending, 20)}},
+				Records: [][]analytics.RecordSum{{invoicedOn("c1", paid, 30), invoicedOn("c1", analytics.PaymentPending, 20)}}},
 				Cash: []analytics.CashSum{paidOn("c1", "2026-04", 30)}},
 			map[string]string{"c1": "2026-04 paid 30, undated 70, undated", "p": "2026-04 paid 30, undated 70, undated", "c2": ""},
 		},
 		"at least the invoices on the desk": {
 			analytics.CashflowInput{BudgetInput: analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 100)},
-				Records: []analytics.RecordSum{invoicedOn("c1", analytics.Setup, 130)}}},
+				Records: [][]analytics.RecordSum{{invoicedOn("c1", analytics.Setup, 130)}}}},
 			map[string]string{"c1": "undated 130, undated, overInvoicedVsEac", "p": "undated 130, undated, overInvoicedVsEac"},
 		},
 		"never a negative outflow": {
 			analytics.CashflowInput{BudgetInput: analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 100)},
-				Records: []analytics.RecordSum{invoicedOn("c1", paid, 130)}},
+				Records: [][]analytics.RecordSum{{invoicedOn("c1", paid, 130)}}},
 				Cash: []analytics.CashSum{paidOn("c1", "2026-04", 130)}},
 			map[string]string{"c1": "2026-04 paid 130, overInvoicedVsEac", "p": "2026-04 paid 130, overInvoicedVsEac"},
 		},
 		"one line's overpayment does not help another": {
 			analytics.CashflowInput{BudgetInput: analytics.BudgetInput{
 				Budget:  []analytics.BudgetSum{budgetOn("c1", 100), budgetOn("c2", 50)},
-				Records: []analytics.RecordSum{invoicedOn("c1", paid, 130)}},
+				Records: [][]analytics.RecordSum{{invoicedOn("c1", paid, 130)}}},
 				Cash: []analytics.CashSum{paidOn("c1", "2026-04", 130)}},
 			map[string]string{"c1": "2026-04 paid 130, overInvoicedVsEac", "c2": "undated 50, undated",
 				"p": "2026-04 paid 130, undated 50, undated, overInvoicedVsEac"},
 		},
 		"a credit note on the desk brings no money in": {
 			analytics.CashflowInput{BudgetInput: analytics.BudgetInput{
-				Records: []analytics.RecordSum{invoicedOn("c1", paid, 30), invoicedOn("c1", analytics.Setup, -50)}},
+				Records: [][]analytics.RecordSum{{invoicedOn("c1", paid, 30), invoicedOn("c1", analytics.Setup, -50)}}},
 				Cash: []analytics.CashSum{paidOn("c1", "2026-04", 30)}},
 			map[string]string{"c1": "2026-04 paid 30", "p": "2026-04 paid 30"},
 		},
 		"a contract above and its invoice below are one branch": {
 			analytics.CashflowInput{BudgetInput: analytics.BudgetInput{Contracts: []analytics.Contract{signed("p", 100)},
-				Records: []analytics.RecordSum{invoicedOn("c1", analytics.PaymentPending, 40)}}},
+				Records: [][]analytics.RecordSum{{invoicedOn("c1", analytics.PaymentPending, 40)}}}},
 			map[string]string{"c1": "undated 40, undated, overInvoicedVsEac", "p": "undated 100, undated, overInvoicedVsEac"},
 		},
 		"money of other currencies and without a line stays out": {
@@ -254,7 +254,7 @@ func TestPaymentsThatAreNotPast(t *testing.T) {
 			in := analytics.CashflowInput{
 				BudgetInput: analytics.BudgetInput{Currency: "EUR", Structure: structureOf(tree("a -")),
 					Budget:  []analytics.BudgetSum{budgetOn("a", 100)},
-					Records: []analytics.RecordSum{invoicedOn("a", analytics.Paid, 32)}},
+					Records: [][]analytics.RecordSum{{invoicedOn("a", analytics.Paid, 32)}}},
 				Plans: []analytics.LinePlan{tc.plan},
 				Cash:  []analytics.CashSum{paidOn("a", "2026-04", 5), paidOn("a", "2026-05", 20), paidOn("a", "2026-09", 7)},
 			}
@@ -330,7 +330,7 @@ func TestCashflowFlagsOfAllLinesBelow(t *testing.T) {
 		BudgetInput: analytics.BudgetInput{Currency: "EUR",
 			Structure: structureOf(tree("p -", "a p", "b p", "c p", "d p", "e p")),
 			Budget:    []analytics.BudgetSum{budgetOn("a", 9), budgetOn("b", 9), budgetOn("c", 9)},
-			Records:   []analytics.RecordSum{invoicedOn("d", analytics.Paid, 9)}},
+			Records:   [][]analytics.RecordSum{{invoicedOn("d", analytics.Paid, 9)}}},
 		Plans: []analytics.LinePlan{custom("a", "2026-06=8"), plan("c", "linearDays 2026-01-01 2026-01-31"),
 			recurring(plan("e", "linearDays"), 1, "2026-01", "")},
 	}
@@ -430,9 +430,9 @@ func TestACashFlowLooksForNoLinkedRecords(t *testing.T) {
 	nodes, in := largeProject(200)
 	in.Structure = structureOf(nodes)
 	unlinked := in
-	unlinked.Records = slices.Clone(in.Records)
-	for i := range unlinked.Records {
-		unlinked.Records[i].ContractID = ""
+	unlinked.Records = [][]analytics.RecordSum{slices.Concat(in.Records...)}
+	for i := range unlinked.Records[0] {
+		unlinked.Records[0][i].ContractID = ""
 	}
 	cost := func(in analytics.BudgetInput) float64 {
 		return testing.AllocsPerRun(10, func() { analytics.Cashflow(analytics.CashflowInput{BudgetInput: in}, date("2026-05-12")) })

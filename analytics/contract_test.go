@@ -189,7 +189,7 @@ func TestLinesOfLinkedRecords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			budget := analytics.Budget(analytics.BudgetInput{
-				Currency: "EUR", Structure: structureOf(nodes), Contracts: []analytics.Contract{*tc.contract}, Records: tc.linked,
+				Currency: "EUR", Structure: structureOf(nodes), Contracts: []analytics.Contract{*tc.contract}, Records: [][]analytics.RecordSum{tc.linked},
 			})
 			for _, id := range []string{"a", "b", "c", "d"} {
 				n := node(t, budget, id)

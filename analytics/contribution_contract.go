@@ -72,7 +72,7 @@ type ContractSum struct {
 // same pending changes, not the single amendments. It fails with ErrOutOfRange
 // for a sum that no contract can have contributed.
 func ContractsOf(sums []ContractSum) ([]Contract, error) {
-	groups, _ := grouped(sums, func(s *ContractSum) (ContractID, bool) { return s.ContractID, true })
+	groups, _ := grouped([][]ContractSum{sums}, func(s *ContractSum) (ContractID, bool) { return s.ContractID, true })
 	contracts := make([]Contract, len(groups))
 	for i, of := range groups {
 		// What the lines take of what is coded outside goes by their order.

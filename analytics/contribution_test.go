@@ -153,11 +153,11 @@ func TestBudgetIsTheSameFromTheSumsOfContracts(t *testing.T) {
 							"status"), calendar.Date(rapid.Int32Range(0, 3).Draw(t, "date"))))
 			}
 			in.Contracts = append(in.Contracts, c)
-			in.Records = append(in.Records, analytics.RecordSum{
+			in.Records = append(in.Records, []analytics.RecordSum{{
 				NodeID: analytics.NodeID(node.Draw(t, "coded")), ContractID: c.ID, Currency: "EUR", Status: analytics.Setup,
 				Source: "invoice",
 				Net:    analytics.Int(value.Draw(t, "net")), Count: 1,
-			})
+			}})
 			sums = append(sums, summed(t, c)...)
 		}
 		fromSums := in

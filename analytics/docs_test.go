@@ -107,14 +107,14 @@ func house() (analytics.BudgetInput, map[string]*analytics.Contract) {
 			budgetOn("Roof", 250_000*euro), budgetOn("Planning", 150_000*euro),
 			budgetOn("Shell", -50_000*euro), budgetOn("Roof", 50_000*euro),
 		},
-		Records: []analytics.RecordSum{
+		Records: [][]analytics.RecordSum{{
 			record("Shell", "Shell works", 300_000, analytics.Paid),
 			record("Shell", "Shell works", 200_000, analytics.PaymentPending),
 			record("Roof", "Roof works", 350_000, analytics.ApprovalPending),
 			record("Planning", "Shell works", 50_000, analytics.Setup),
 			record("Shell", "", -20_000, analytics.Paid), record("", "", 5_000, analytics.Setup),
 			record("Shell", "Shell works", 99_000, analytics.Rejected), accrual,
-		},
+		}},
 		Claims: []analytics.ClaimSum{{NodeID: "Shell", Currency: "EUR",
 			Pending: analytics.Int(analytics.ClaimPending(&events.Claim{Status: "open",
 				Amount: events.Amount{Value: 40_000 * euro, Currency: "EUR"}, ProbabilityBp: events.Decimal{Units: 2500}}))}},
@@ -142,7 +142,7 @@ func TestThePageOfCalculationsCountsRight(t *testing.T) {
 	figures := make(map[string][]analytics.Int128)
 	for name, c := range contracts {
 		var linked []analytics.RecordSum
-		for _, r := range in.Records {
+		for _, r := range slices.Concat(in.Records...) {
 			if string(r.ContractID) == name {
 				linked = append(linked, r)
 			}
@@ -197,7 +197,7 @@ func TestThePagesCashFlowCountsRight(t *testing.T) {
 			Structure: structureOf(tree("Works -", "Walls Works", "Windows Works", "Doors Works", "Paint Works")),
 			Budget: []analytics.BudgetSum{budgetOn("Walls", 132_000*euro), budgetOn("Windows", 18_000*euro),
 				budgetOn("Doors", 12_000*euro), budgetOn("Paint", 10_000*euro)},
-			Records: []analytics.RecordSum{paid("Walls", 40_000), paid("Paint", 1_000)}},
+			Records: [][]analytics.RecordSum{{paid("Walls", 40_000), paid("Paint", 1_000)}}},
 		Plans: []analytics.LinePlan{plan("Walls", "linearDays 2026-04-01 2026-07-31"),
 			plan("Windows", "linearDays 2026-01-01 2026-03-31"), custom("Paint", "2026-06=500000", "2026-07=200000")},
 		Cash: []analytics.CashSum{paidOn("Walls", "2026-04", 40_000*euro), paidOn("Paint", "2026-05", 1_000*euro)},

@@ -267,7 +267,7 @@ func (l *ledger) budgetInput(project string) analytics.BudgetInput {
 	in := analytics.BudgetInput{
 		Currency:  l.projects[project].Currency,
 		Structure: l.structure(project),
-		Records:   l.sums(project),
+		Records:   [][]analytics.RecordSum{l.sums(project)},
 	}
 	book := func(node events.Opt[string], currency string, value int64) {
 		in.Budget = append(in.Budget,

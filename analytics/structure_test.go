@@ -152,9 +152,9 @@ func TestADeepAndWideStructureIsWalkedOnce(t *testing.T) {
 		Contracts: []analytics.Contract{contract}}
 	for i := range size {
 		for _, prefix := range []string{"n", "c"} {
-			in.Records = append(in.Records,
-				analytics.RecordSum{NodeID: analytics.NodeID(fmt.Sprint(prefix, i)), ContractID: "C", Currency: "EUR",
-					Status: analytics.Setup, Net: analytics.Int(1)})
+			in.Records = append(in.Records, []analytics.RecordSum{
+				{NodeID: analytics.NodeID(fmt.Sprint(prefix, i)), ContractID: "C", Currency: "EUR",
+					Status: analytics.Setup, Net: analytics.Int(1)}})
 		}
 	}
 	budget := analytics.Budget(in)

@@ -76,7 +76,7 @@ func (k *keptAnswers) get(tenant, key string, standing reader.Standing) (a answe
 	of.used.MoveToFront(e)
 	k.used.MoveToFront(of.place)
 	kept := e.Value.(*keptAnswer)
-	current = kept.standing == standing && kept.body != nil
+	current = kept.standing.Is(standing) && kept.body != nil
 	if current && kept.buffer != nil {
 		kept.buffer.holders.Add(1)
 	}

@@ -30,8 +30,9 @@ const (
 	largeProject  = "P000"
 	// ifNoneMatch marks a request that sends the entity tag of the answer before.
 	ifNoneMatch = "unchanged "
-	// madeAnew marks one that meets no answer that is kept.
+	// madeAnew marks one that meets no answer that is kept, and beside one before which a record of another project has come in.
 	madeAnew = "anew "
+	beside   = "beside "
 )
 
 // BenchmarkReads measures what each read costs on data as time makes it: 500 projects in a tenant, 30 of them the
@@ -53,8 +54,10 @@ func BenchmarkReads(b *testing.B) {
 		{"contractors/page of 50", "/v0/contractors"},
 		{"budget/2000 lines, made anew", madeAnew + "/v0/projects/P000/budget"},
 		{"budget/2000 lines, unchanged", ifNoneMatch + "/v0/projects/P000/budget"},
+		{"budget/2000 lines, beside a stream", beside + "/v0/projects/P000/budget"},
 		{"budget/top lines, made anew", madeAnew + "/v0/projects/P000/budget?level=budget"},
 		{"cashflow/2000 lines, 120 months, made anew", madeAnew + "/v0/projects/P000/cashflow"},
+		{"cashflow/2000 lines, 120 months, beside a stream", beside + "/v0/projects/P000/cashflow"},
 		{"cashflow/2000 lines, 120 months, unchanged", ifNoneMatch + "/v0/projects/P000/cashflow"},
 		{"rentroll/5000 leases, 2006-05", "/v0/projects/P000/rent-roll?asOf=2006-05"},
 		{"rentroll/5000 leases, 2026-05", "/v0/projects/P000/rent-roll?asOf=2026-05"},
@@ -68,10 +71,17 @@ func BenchmarkReads(b *testing.B) {
 		{"snapshots/one", "/v0/projects/P000/forecast/snapshots/2026-03"},
 		{"units/page of 50", "/v0/projects/P000/units"},
 	} {
-		b.Run(read.name, func(b *testing.B) { w.measure(b, w.read(read.path)) })
+		b.Run(read.name, func(b *testing.B) {
+			path, streamed := strings.CutPrefix(read.path, beside)
+			before := func() {}
+			if streamed {
+				before = w.streamed(b)
+			}
+			w.measure(b, before, w.read(path))
+		})
 	}
 	bare := func(name string, parameters ...any) {
-		b.Run("bare/"+name, func(b *testing.B) { w.measure(b, w.statement(w.written(name), parameters...)) })
+		b.Run("bare/"+name, func(b *testing.B) { w.measure(b, func() {}, w.statement(w.written(name), parameters...)) })
 	}
 	page := []any{clickhouse.Named("project0", largeProject), clickhouse.Named("after", ""), clickhouse.Named("limit", 201)}
 	bare("records_page", page...)
@@ -213,20 +223,44 @@ func (w *readsWorld) statement(sql string, parameters ...any) func() {
 	}
 }
 
-// measure does something again and again, and reports what that cost.
-func (w *readsWorld) measure(b *testing.B, do func()) {
+// streamed takes in a record of another project, and takes away the part of sums that the one before made, as a merge would.
+func (w *readsWorld) streamed(b *testing.B) func() {
+	ctx, next, part := context.Background(), 1, ""
+	take := func() {
+		if part != "" {
+			w.must(w.db.Exec(ctx, "ALTER TABLE sums DROP PART '"+part+"'"))
+			part = ""
+		}
+	}
+	b.Cleanup(take)
+	return func() {
+		take()
+		w.must(w.db.Exec(ctx, fmt.Sprintf(`INSERT INTO sums (tenant, project, keys, amount1, amount2)
+SELECT '%s', 'P001', 'lines\\0\\0node-200\\0EUR\\0paid\\0', 1, 5 UNION ALL SELECT '', '#records/0', '', %d, 0`, tenant, next)))
+		next++
+		w.must(w.db.QueryRow(ctx, `SELECT argMax(name, min_block_number) FROM system.parts
+WHERE database = currentDatabase() AND table = 'sums' AND active`).Scan(&part))
+	}
+}
+
+// measure does something again and again, each time behind what comes before it, and reports what that cost.
+func (w *readsWorld) measure(b *testing.B, before, do func()) {
 	b.Helper()
 	for range 2 {
+		before()
 		do()
 	}
 	flush := func() { w.must(w.db.Exec(context.Background(), "SYSTEM FLUSH LOGS")) }
 	flush()
 	time.Sleep(time.Millisecond) // the query log counts microseconds
-	began, before := time.Now(), ownCPU(b)
+	began := time.Now()
+	var own time.Duration
 	for b.Loop() {
+		before()
+		used := ownCPU(b)
 		do()
+		own += ownCPU(b) - used
 	}
-	own := ownCPU(b) - before
 	flush()
 	var statements, rows, cpu uint64
 	w.must(w.db.QueryRow(context.Background(), `SELECT count(), sum(read_rows), sum(ProfileEvents['OSCPUVirtualTimeMicroseconds'])

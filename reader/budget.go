@@ -2,9 +2,7 @@ package reader
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -64,6 +62,7 @@ const (
 	partEntries = "entries"
 	partSums    = "sums"
 	partMonths  = "months"
+	partActive  = "active" // names of the parts that sums consists of
 )
 
 // The rolls that a budget is made of, beside those of lines.
@@ -84,6 +83,9 @@ var estimateRolls = []string{rollBudget, rollTransfers, rollClaims, rollContract
 // pending. What is left of nothing is sorted out here: a statement takes the longer to plan the more it says.
 var budgetSums = rowOf("keys", "sum(value)", "sum(gross)", "sum(pending)", "sum(count)")
 
+// keyAndSums are the same of a row of one part.
+var keyAndSums = []string{"keys", "value", "gross", "pending", "count"}
+
 // The branches of a budget's statement say what budgetPart has. Few rows are a column for each value: an expression costs the
 // engine more to plan than they cost.
 const (
@@ -97,8 +99,12 @@ FROM uncommitted_entries FINAL`
 	monthsBranch = "'" + partMonths + "', '', '', '', toInt64(0), "
 )
 
-// budgetKnown says what a budget's statement leaves out, because it is known already.
-type budgetKnown struct{ nodes, entries bool }
+// budgetKnown says what a budget's statement leaves out, because it is known already: with parts of sums, it reads the others one by
+// one, and says which there are.
+type budgetKnown struct {
+	nodes, entries bool
+	parts          knownParts
+}
 
 // budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes, as far as this
 // isn't known. It is one statement, so every table is read as it stands at one moment, and no change is half in it: what an event
@@ -110,24 +116,30 @@ func budgetQuery(tenant, project string, known budgetKnown) Query {
 	if !known.nodes {
 		branches = append(branches, nodesBranch)
 	}
-	branches = append(branches, sumsBranch+allOf("row")+`
+	q := Query{Args: map[string]any{"tenant": tenant, "project": project}}
+	if known.parts.byPart {
+		q.Args["known"] = known.parts.names
+		branches = append(branches, activeBranch, `'`+partSums+`', _part, '', '', toInt64(0), `+allOf(rowOf(keyAndSums...))+`
+FROM sums`+of+` AND `+betweenRolls(budgetRolls...)+` AND _part NOT IN {known:Array(String)}
+GROUP BY _part`)
+	} else {
+		branches = append(branches, sumsBranch+allOf("row")+`
 FROM (
   SELECT `+budgetSums+` AS row
   FROM sums`+of+` AND `+betweenRolls(budgetRolls...)+`
   GROUP BY keys
 )`)
+	}
 	if !known.entries {
 		branches = append(branches, entriesBranch+of+` AND NOT deleted AND value IS NOT NULL`)
 	}
-	return Query{
-		SQL:  "SELECT " + strings.Join(branches, "\nUNION ALL\nSELECT "),
-		Args: map[string]any{"tenant": tenant, "project": project},
-	}
+	q.SQL = "SELECT " + strings.Join(branches, "\nUNION ALL\nSELECT ")
+	return q
 }
 
 // Budget returns a project's budget as it is now. No record is read for it.
 func (r *Reader) Budget(ctx context.Context, request BudgetRequest) (Budget, error) {
-	rows, err := r.budgetInput(ctx, request, budgetQuery)
+	rows, err := r.budgetInput(ctx, request, budgetStatement{query: budgetQuery})
 	if err != nil {
 		return Budget{}, fmt.Errorf("read a budget: %w", err)
 	}
@@ -178,13 +190,12 @@ func (r *Reader) BudgetAsOf(ctx context.Context, request BudgetRequest, month ca
 }
 
 // budgetInput gathers what the budget is computed from, and what else the query reads.
-func (r *Reader) budgetInput(ctx context.Context, request BudgetRequest,
-	query func(tenant, project string, known budgetKnown) Query) (*budgetRows, error) {
+func (r *Reader) budgetInput(ctx context.Context, request BudgetRequest, query budgetStatement) (*budgetRows, error) {
 	rows := &budgetRows{input: analytics.BudgetInput{Currency: request.Currency}, nodes: make(positions)}
 	if request.Figures {
 		known := budgetKnown{nodes: request.At.known}
 		rows.input.Entries, known.entries = r.keptEntries(request)
-		if err := rows.read(ctx, r, query(request.Tenant, request.Project.ID, known)); err != nil {
+		if err := r.readSums(ctx, request, rows, known, query); err != nil {
 			return nil, err
 		}
 		if !known.entries {
@@ -239,30 +250,38 @@ func (r *Reader) keepEntries(request BudgetRequest, entries []analytics.Uncommit
 
 // budgetRows takes the rows of the budget's statement apart.
 type budgetRows struct {
-	input     analytics.BudgetInput
-	nodes     positions
-	contracts []analytics.ContractSum
+	input  analytics.BudgetInput
+	nodes  positions
+	sums   map[string]*sumsOfPart // by part of the table; '' of all
+	active []string               // the parts that there are, if they are read one by one
 
 	cash       []analytics.CashSum // of a cash flow
 	recognized []analytics.RecognizedSum
 }
 
-func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
+func (b *budgetRows) read(ctx context.Context, r *Reader, q Query, settings clickhouse.Settings) error {
 	var part budgetPart
-	err := r.each(ctx, q, budgetSettings, func(scan func(...any) error) error {
+	return r.each(ctx, q, settings, func(scan func(...any) error) error {
 		if err := scan(part.places()...); err != nil {
 			return err
 		}
 		return b.takePart(&part)
 	})
-	if err != nil {
-		return err
-	}
-	b.input.Contracts, err = analytics.ContractsOf(b.contracts)
-	return err
 }
 
-// budgetPart is a row of a budget's statement: rows of sums as one text, or something of one of its parts.
+// of are the sums of a part.
+func (b *budgetRows) of(part string) *sumsOfPart {
+	if b.sums[part] == nil {
+		if b.sums == nil {
+			b.sums = make(map[string]*sumsOfPart)
+		}
+		b.sums[part] = new(sumsOfPart)
+	}
+	return b.sums[part]
+}
+
+// budgetPart is a row of a budget's statement: rows of sums as one text, behind the part of the table that they are of, or something of
+// one of its branches.
 type budgetPart struct {
 	part, node, id, currency string
 	value                    int64
@@ -281,10 +300,12 @@ func (b *budgetRows) takePart(p *budgetPart) error {
 		b.input.Entries = append(b.input.Entries, analytics.UncommittedEntry{
 			ID: p.id, NodeID: analytics.NodeID(p.node), Amount: events.Some(events.Amount{Value: p.value, Currency: p.currency}),
 		})
+	case partActive:
+		b.active = append(b.active, p.node)
 	case partSums:
-		return b.takeSums(rowBinary{p.rows})
+		return b.of(p.node).takeSums(rowBinary{p.rows})
 	case partMonths:
-		return b.takeMonths(rowBinary{p.rows})
+		return b.of(p.node).takeMonths(rowBinary{p.rows})
 	}
 	return nil
 }
@@ -307,71 +328,4 @@ func (row *budgetRow) takeKeys(rows *rowBinary) error {
 	}
 	row.roll, row.contract, row.node, row.currency, row.status, row.line = roll, key[0], key[1], key[2], key[3], key[4]
 	return nil
-}
-
-// takeSums takes all rows of sums.
-func (b *budgetRows) takeSums(rows rowBinary) error {
-	var row budgetRow
-	for rows.left != "" {
-		size := len(rows.left)
-		if err := row.takeKeys(&rows); err != nil {
-			return err
-		}
-		if err := rows.int128s(&row.value, &row.gross, &row.pending, &row.count); err != nil {
-			return err
-		}
-		if err := b.take(&row, rows.behind(size)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-var errCount = errors.New("a sum of counts is out of range")
-
-// take takes a row, behind which there are about so many more.
-func (b *budgetRows) take(row *budgetRow, behind int) error {
-	node := analytics.NodeID(row.node)
-	switch row.roll {
-	case rollBudget, rollTransfers:
-		b.input.Budget = append(b.input.Budget, analytics.BudgetSum{NodeID: node, Currency: row.currency, Amount: row.value})
-	case rollLines:
-		sum, err := row.recordSum()
-		if err != nil {
-			return err
-		}
-		if sum.Count != 0 || !sum.Net.IsZero() || !sum.Gross.IsZero() {
-			b.input.Records = append(roomFor(b.input.Records, 1+behind), sum)
-		}
-	case rollContracts:
-		if !row.count.IsZero() || !row.pending.IsZero() { // else nothing is left of it
-			b.contracts = append(b.contracts, analytics.ContractSum{
-				ContractID: analytics.ContractID(row.contract), Line: row.line, NodeID: node, Currency: row.currency, Status: row.status,
-				Base: row.value, Committed: row.gross, Pending: row.pending,
-			})
-		}
-	case rollClaims:
-		b.input.Claims = append(b.input.Claims, analytics.ClaimSum{NodeID: node, Currency: row.currency, Pending: row.pending})
-	}
-	return nil
-}
-
-// roomFor makes room for so many more at once: there are thousands, and to double what is there copies them several times.
-func roomFor[T any](sums []T, most int) []T {
-	if len(sums) == cap(sums) {
-		sums = slices.Grow(sums, max(1, most))
-	}
-	return sums
-}
-
-// recordSum makes the sum of records of a row of lines.
-func (row *budgetRow) recordSum() (analytics.RecordSum, error) {
-	count, ok := row.count.Int64()
-	if !ok {
-		return analytics.RecordSum{}, errCount
-	}
-	return analytics.RecordSum{
-		NodeID: analytics.NodeID(row.node), ContractID: analytics.ContractID(row.contract), Currency: row.currency,
-		Status: analytics.RecordStatus(row.status), Net: row.value, Gross: row.gross, Count: count,
-	}, nil
 }

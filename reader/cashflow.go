@@ -43,16 +43,17 @@ func (r *Reader) Cashflow(ctx context.Context, request CashflowRequest) (analyti
 // cashflowRows reads the plans, and then what they need.
 func (r *Reader) cashflowRows(ctx context.Context, request CashflowRequest, plans *[]analytics.LinePlan) (*budgetRows, error) {
 	if !request.Figures {
-		return r.budgetInput(ctx, request.BudgetRequest, nil)
+		return r.budgetInput(ctx, request.BudgetRequest, budgetStatement{})
 	}
 	var err error
 	if *plans, err = r.plans(ctx, request.BudgetRequest); err != nil {
 		return nil, err
 	}
 	read := func(expected expectedRecords) (*budgetRows, error) {
-		return r.budgetInput(ctx, request.BudgetRequest, func(tenant, project string, known budgetKnown) Query {
-			return cashflowQuery(tenant, project, known, expected)
-		})
+		return r.budgetInput(ctx, request.BudgetRequest, budgetStatement{reads: expected.String(),
+			query: func(tenant, project string, known budgetKnown) Query {
+				return cashflowQuery(tenant, project, known, expected)
+			}})
 	}
 	// On which nodes the plans expect records is a matter of the lines. What was kept of these says it, if they are still the
 	// same; the statement finds out.
@@ -99,6 +100,11 @@ func (e expectedRecords) covers(others expectedRecords) bool {
 	return e.nodes == nil || others.nodes != nil && slices.Equal(e.nodes, others.nodes)
 }
 
+// String tells these records apart from others.
+func (e expectedRecords) String() string {
+	return fmt.Sprintf("records since %v on %q", e.since, e.nodes)
+}
+
 // A month is the last of the keys of cash and recognized records. What stands before it is the same for all months of a line.
 const (
 	keysBeforeMonth = "left(keys, -7)"
@@ -126,13 +132,27 @@ func cashflowQuery(tenant, project string, known budgetKnown, expected expectedR
 			q.Args["expecting"] = expecting
 		}
 	}
+	const of = `
+  FROM sums
+  WHERE tenant = {tenant:String} AND project = {project:String} AND (`
+	line := keysBeforeMonth + " AS line, groupArray(reinterpretAsUInt64(" + keysMonth + ")) AS months, groupArray(net + count) AS nets"
+	row := allOf(rowOf("line", "months", "nets"))
+	if known.parts.byPart {
+		q.SQL += `
+UNION ALL
+SELECT '` + partMonths + `', part, '', '', toInt64(0), ` + row + `
+FROM (
+  SELECT _part AS part, ` + line + of + months + `) AND _part NOT IN {known:Array(String)}
+  GROUP BY part, line
+)
+GROUP BY part`
+		return q
+	}
 	q.SQL += `
 UNION ALL
-SELECT ` + monthsBranch + allOf(rowOf("line", "months", "nets")) + `
+SELECT ` + monthsBranch + row + `
 FROM (
-  SELECT ` + keysBeforeMonth + " AS line, groupArray(reinterpretAsUInt64(" + keysMonth + `)) AS months, groupArray(net + count) AS nets
-  FROM sums
-  WHERE tenant = {tenant:String} AND project = {project:String} AND (` + months + `)
+  SELECT ` + line + of + months + `)
   GROUP BY line
 )`
 	return q
@@ -177,9 +197,10 @@ func (m *monthNets) read(rows *rowBinary) ([]analytics.MonthNet, error) {
 }
 
 // takeMonths takes what lines have in each of their months.
-func (b *budgetRows) takeMonths(rows rowBinary) error {
+func (p *sumsOfPart) takeMonths(rows rowBinary) error {
 	var row budgetRow
 	var months monthNets
+	p.size += 2 * len(rows.left) // as it came, and its months
 	for rows.left != "" {
 		size := len(rows.left)
 		if err := row.takeKeys(&rows); err != nil {
@@ -189,7 +210,8 @@ func (b *budgetRows) takeMonths(rows rowBinary) error {
 		if err != nil {
 			return err
 		}
-		if err := b.takeLine(&row, nets, rows.behind(size)); err != nil {
+		p.size += rowSize
+		if err := p.takeLine(&row, nets, rows.behind(size)); err != nil {
 			return err
 		}
 	}
@@ -197,10 +219,10 @@ func (b *budgetRows) takeMonths(rows rowBinary) error {
 }
 
 // takeLine takes the months of a line, behind which there are about so many more lines.
-func (b *budgetRows) takeLine(row *budgetRow, months []analytics.MonthNet, behind int) error {
+func (p *sumsOfPart) takeLine(row *budgetRow, months []analytics.MonthNet, behind int) error {
 	node := analytics.NodeID(row.node)
 	if row.roll == rollPayments {
-		b.cash = append(roomFor(b.cash, 1+behind), analytics.CashSum{NodeID: node, Currency: row.currency, Paid: months})
+		p.cash = append(roomFor(p.cash, 1+behind), analytics.CashSum{NodeID: node, Currency: row.currency, Paid: months})
 		return nil
 	}
 	slices.SortFunc(months, func(x, y analytics.MonthNet) int { return cmp.Compare(x.Month, y.Month) })
@@ -215,7 +237,7 @@ func (b *budgetRows) takeLine(row *budgetRow, months []analytics.MonthNet, behin
 			return errCount
 		}
 		if count != 0 {
-			b.recognized = append(b.recognized, analytics.RecognizedSum{NodeID: node, Month: month, Count: count})
+			p.recognized = append(p.recognized, analytics.RecognizedSum{NodeID: node, Month: month, Count: count})
 		}
 	}
 	return nil

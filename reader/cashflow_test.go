@@ -51,8 +51,8 @@ func TestACashFlowIsComputedFromPlansAndMonthlySums(t *testing.T) {
 			t.Fatal(err)
 		}
 		add(t, db, c)
-		in.Records = append(in.Records, analytics.RecordSum{NodeID: analytics.NodeID(of.node), Currency: "EUR", Status: analytics.Paid,
-			Net: analytics.Int(of.net), Gross: analytics.Int(of.net), Count: 1})
+		in.Records = append(in.Records, []analytics.RecordSum{{NodeID: analytics.NodeID(of.node), Currency: "EUR", Status: analytics.Paid,
+			Net: analytics.Int(of.net), Gross: analytics.Int(of.net), Count: 1}})
 		if of.on >= calendar.NewDate(2026, 1, 1) {
 			in.Cash = append(in.Cash, analytics.CashSum{NodeID: analytics.NodeID(of.node), Currency: "EUR",
 				Paid: []analytics.MonthNet{{Month: of.on.Month(), Net: analytics.Int(of.net)}}})

@@ -222,7 +222,7 @@ func (r *Reader) LineContracts(ctx context.Context, q LineRequest) ([]analytics.
 		structure *analytics.Structure
 	)
 	err := Together(func() error {
-		return rows.read(ctx, r, q.contractsQuery())
+		return rows.readWhole(ctx, r, q.contractsQuery())
 	}, func() (err error) {
 		structure, err = r.structure(ctx, q.Tenant, q.Project)
 		return err

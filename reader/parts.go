@@ -2,7 +2,6 @@ package reader
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,8 +49,8 @@ const (
 	tableStreams = "streams"
 )
 
-// partsOf is what a table consists of: a digest of the names of its parts and of what is in their files.
-type partsOf [sha256.Size]byte
+// tableParts are the parts that a table consists of, each on a line: its name, and a digest of what is in its files.
+type tableParts string
 
 // alwaysFilled is a table that has parts in every database whose parts can be listed at all: a Distributed table has none.
 const alwaysFilled = "migrations"
@@ -80,19 +79,20 @@ type keptStands struct {
 }
 
 type standsAt struct {
-	parts  partsOf
+	parts  tableParts
 	stands []stand
 }
 
-// stands returns how tables stand now. One is read only when its parts are others than before. Nobody changes what this returns.
-func (r *Reader) stands(ctx context.Context, tables ...string) (map[string][]stand, error) {
-	parts, err := r.parts(ctx, tables)
+// stands returns how tables stand now, and of which parts they consisted a moment before. A table is read only when its parts are
+// others than the last time. Nobody changes what this returns.
+func (r *Reader) stands(ctx context.Context, tables ...string) (stands map[string][]stand, parts map[string]tableParts, err error) {
+	parts, err = r.parts(ctx, tables)
 	if err != nil {
-		return nil, fmt.Errorf("list the parts of tables: %w", err)
+		return nil, nil, fmt.Errorf("list the parts of tables: %w", err)
 	}
 	stands, missing := r.stood.at(parts, tables)
 	if len(missing) == 0 {
-		return stands, nil
+		return stands, parts, nil
 	}
 	var table string
 	var s stand
@@ -102,14 +102,14 @@ func (r *Reader) stands(ctx context.Context, tables ...string) (map[string][]sta
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the positions of tables: %w", err)
+		return nil, nil, fmt.Errorf("read the positions of tables: %w", err)
 	}
 	r.stood.keep(stands, parts, missing)
-	return stands, nil
+	return stands, parts, nil
 }
 
 // parts lists what tables consist of now. Missing are those without parts, and those whose parts can't be listed.
-func (r *Reader) parts(ctx context.Context, tables []string) (map[string]partsOf, error) {
+func (r *Reader) parts(ctx context.Context, tables []string) (map[string]tableParts, error) {
 	if r.stood.cannotBeListed() {
 		return nil, nil
 	}
@@ -130,16 +130,16 @@ func (r *Reader) parts(ctx context.Context, tables []string) (map[string]partsOf
 		r.stood.listNoMore()
 		return nil, nil
 	}
-	parts := make(map[string]partsOf, len(listed))
+	parts := make(map[string]tableParts, len(listed))
 	for table, of := range listed {
 		slices.Sort(of)
-		parts[table] = sha256.Sum256([]byte(strings.Join(of, "\n")))
+		parts[table] = tableParts(strings.Join(of, "\n"))
 	}
 	return parts, nil
 }
 
 // at returns how tables stand that consist of these parts, as far as that is kept, and of which tables it isn't.
-func (k *keptStands) at(parts map[string]partsOf, tables []string) (stands map[string][]stand, missing []string) {
+func (k *keptStands) at(parts map[string]tableParts, tables []string) (stands map[string][]stand, missing []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	stands = make(map[string][]stand, len(tables))
@@ -155,7 +155,7 @@ func (k *keptStands) at(parts map[string]partsOf, tables []string) (stands map[s
 }
 
 // keep keeps how tables stand, which was read after their parts had been listed.
-func (k *keptStands) keep(stands map[string][]stand, parts map[string]partsOf, tables []string) {
+func (k *keptStands) keep(stands map[string][]stand, parts map[string]tableParts, tables []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, table := range tables {

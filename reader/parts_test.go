@@ -62,7 +62,7 @@ func TestHowATableStandsFollowsItsParts(t *testing.T) {
 			do(statement)
 		}
 		conn.count(0)
-		stands, err := r.stands(ctx, tableNodes)
+		stands, _, err := r.stands(ctx, tableNodes)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -63,6 +64,8 @@ type Reader struct {
 	keptPlans  *stateCache[projectKey, []analytics.LinePlan]
 	entries    *stateCache[projectKey, []analytics.UncommittedEntry]
 
+	sums         *stateCache[sumsKey, keptSums]
+	filling      *sync.Mutex // of the sums of a project of which nothing is kept
 	stood        *keptStands
 	own          *stateCache[tenantTable, string] // states of what a tenant has in a table, by that of the table
 	noProjection *atomic.Bool                     // the tables' projections cannot be read by themselves
@@ -79,6 +82,8 @@ func New(conn, control Conn, timeout time.Duration) *Reader {
 		keptPlans:  newStateCache[projectKey, []analytics.LinePlan](maxCachedPlans),
 		entries:    newStateCache[projectKey, []analytics.UncommittedEntry](maxCachedEntries),
 
+		sums:         newStateCache[sumsKey, keptSums](maxKeptSums),
+		filling:      new(sync.Mutex),
 		stood:        &keptStands{of: make(map[string]standsAt)},
 		own:          newStateCache[tenantTable, string](maxOwnStates),
 		noProjection: new(atomic.Bool),

@@ -179,18 +179,18 @@ func TestMonthsThatEndWithinOneAreRefused(t *testing.T) {
 	line := func(months, sums string) string { return string(rune(len(keys))) + keys + months + sums }
 	whole := line("\x022026-01\x002026-02\x00", "\x02"+one+one)
 	// When it is read, then it is what it is
-	var b budgetRows
+	var b sumsOfPart
 	if err := b.takeMonths(rowBinary{whole}); err != nil || len(b.cash) != 1 || len(b.cash[0].Paid) != 2 || b.cash[0].Paid[1].Net != analytics.Int(7) {
 		t.Errorf("%+v: %v", b.cash, err)
 	}
 	// When a part is missing at the end, or a sum, or a month is none, then it is refused.
 	for n := 1; n < len(whole); n++ {
-		if err := new(budgetRows).takeMonths(rowBinary{whole[:n]}); err == nil {
+		if err := new(sumsOfPart).takeMonths(rowBinary{whole[:n]}); err == nil {
 			t.Errorf("%d bytes of %d are taken", n, len(whole))
 		}
 	}
 	for _, wrong := range []string{line("\x022026-01\x002026-02\x00", "\x01"+one), line("\x012026-13\x00", "\x01"+one)} {
-		if err := new(budgetRows).takeMonths(rowBinary{wrong}); err == nil {
+		if err := new(sumsOfPart).takeMonths(rowBinary{wrong}); err == nil {
 			t.Errorf("%q is taken", wrong)
 		}
 	}
@@ -209,9 +209,9 @@ func TestRowsOfSumsAskForNoMemoryOfTheirOwn(t *testing.T) {
 	}
 	rows := string(text)
 	asked := testing.AllocsPerRun(10, func() {
-		var b budgetRows
-		if err := b.takeSums(rowBinary{rows}); err != nil || len(b.input.Records) != sums || b.input.Records[sums-1].Net != analytics.Int(7) {
-			t.Fatalf("%d sums: %v", len(b.input.Records), err)
+		var p sumsOfPart
+		if err := p.takeSums(rowBinary{rows}); err != nil || len(p.records) != sums || p.records[sums-1].Net != analytics.Int(7) {
+			t.Fatalf("%d sums: %v", len(p.records), err)
 		}
 	})
 	if asked > sums/50 {

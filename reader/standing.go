@@ -41,7 +41,11 @@ type Standing struct {
 	known          bool              // it was read
 	nodes          string            // the state of the table of nodes, as positions say it
 	plans, entries string            // and those of plans and of entries, with the lives of the streams
+	sums           tableParts        // what sums consists of; others may hold the same
 }
+
+// Is reports whether it is the standing that another one names.
+func (s Standing) Is(other Standing) bool { return s.known == other.known && s.Digest == other.Digest }
 
 // Standing reads the standing of budgets and cash flows now; there is none while somebody works on the tables.
 func (r *Reader) Standing(ctx context.Context) (standing Standing, settled bool, err error) {
@@ -49,7 +53,7 @@ func (r *Reader) Standing(ctx context.Context) (standing Standing, settled bool,
 }
 
 func (r *Reader) standing(ctx context.Context, from sources) (standing Standing, settled bool, err error) {
-	stands, err := r.stands(ctx, append([]string{tableSums, tableStreams}, from.rows...)...)
+	stands, parts, err := r.stands(ctx, append([]string{tableSums, tableStreams}, from.rows...)...)
 	if err != nil {
 		return Standing{}, false, err
 	}
@@ -79,7 +83,7 @@ func (r *Reader) standing(ctx context.Context, from sources) (standing Standing,
 		return Standing{}, false, fmt.Errorf("read the positions of %s: %w", tableNodes, err)
 	}
 	return Standing{Digest: sha256.Sum256([]byte(inOrder(all))), known: true, nodes: nodes.String(),
-		plans: rows[tablePlans], entries: rows[tableEntries]}, true, nil
+		plans: rows[tablePlans], entries: rows[tableEntries], sums: parts[tableSums]}, true, nil
 }
 
 // inOrder are these lines as one text, the same in whichever order they come.

@@ -49,6 +49,8 @@ CREATE TABLE gathered_sums
 CREATE TABLE gathered_contractors AS contractors ENGINE = Memory;
 CREATE TABLE gathered_nodes AS budget_nodes ENGINE = Memory;
 
+INSERT INTO streams (topic, revision, life) SELECT 'topic-' || toString(number), 1, 'life' FROM numbers(20);
+
 -- each part
 INSERT INTO records (tenant, project, id, row_version, source, direction, status, workflow_step, contractor_id, invoice_number, recognition_date, due_date,
     cash_date, currency, net, tax, gross, allocation_node, allocation_net, contract_id, certified_codes, documents, channel, intake_status, received_at)

@@ -1,0 +1,306 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
+)
+
+// Beside a steady stream of changes no budget stays as it was, but nearly all parts of sums do: a part never changes, a batch adds one,
+// and a merge carries what was in some of them into another. So what a project has in a part is read once, and a budget that is made
+// anew reads the parts that have come since (docs/performance.md#reads). What all parts have of one key is added up here.
+
+// sumsOfPart is what a project has in a part of sums, or in all of them. It doesn't change once it is kept.
+type sumsOfPart struct {
+	budget    []analytics.BudgetSum
+	records   []analytics.RecordSum
+	claims    []analytics.ClaimSum
+	contracts []contractSum
+
+	cash       []analytics.CashSum
+	recognized []analytics.RecognizedSum
+
+	size int // in bytes, about
+}
+
+// contractSum is a line of a contract or what is pending of it, and how many of them there are: a part may hold one that another part
+// takes back.
+type contractSum struct {
+	analytics.ContractSum
+	count analytics.Int128
+}
+
+// rowSize is about what a row of sums takes beside its texts, in bytes, and monthNetSize what a line has in a month.
+const (
+	rowSize      = 128
+	monthNetSize = 24
+)
+
+// knownParts says which parts of sums a statement leaves out, if it reads them one by one.
+type knownParts struct {
+	byPart bool
+	names  []string
+}
+
+// activeBranch says which parts sums consists of.
+const activeBranch = `'` + partActive + `', _part, '', '', toInt64(0), ''
+FROM (SELECT _part, count() FROM sums GROUP BY _part)`
+
+// byPartSettings are budgetSettings of a statement by part: what parts know of themselves says which there are.
+var byPartSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 8192, "optimize_move_to_prewhere": 0,
+	"enable_shared_storage_snapshot_in_query": 1, "optimize_use_implicit_projections": 1}
+
+// budgetStatement reads a project's sums, but for what is known.
+type budgetStatement struct {
+	query func(tenant, project string, known budgetKnown) Query
+	reads string // tells what it reads apart from what others read of the same project
+}
+
+// Bounds in bytes: of the sums that are kept by part, and of what is read at once of a project of which nothing is kept yet, for one
+// request at a time.
+const (
+	maxKeptSums   = 96 << 20
+	maxFilledSums = 16 << 20
+	partOverhead  = 200 // of a part, beside its sums
+)
+
+// sumsKey names what is read of a project's sums.
+type sumsKey struct{ tenant, project, reads string }
+
+// keptSums is what a project has in parts of sums, by the part's name and content. It doesn't change once it is kept.
+type keptSums struct {
+	of       map[string]*sumsOfPart
+	tooLarge bool // to be read by part
+}
+
+// readSums reads the sums of a project, by part where that is possible.
+func (r *Reader) readSums(ctx context.Context, request BudgetRequest, rows *budgetRows, known budgetKnown, statement budgetStatement) error {
+	key := sumsKey{request.Tenant, request.Project.ID, statement.reads}
+	done, err := r.readByPart(ctx, key, request.At.sums, rows, known, statement)
+	if done || err != nil {
+		return err
+	}
+	return rows.readWhole(ctx, r, statement.query(key.tenant, key.project, known))
+}
+
+// readByPart reads the parts of sums of which nothing is kept, and gathers what the others have. Listed are the parts as they were a
+// moment ago. It reads nothing, or is not done, where parts can't be listed or are too large one by one.
+func (r *Reader) readByPart(ctx context.Context, key sumsKey, listed tableParts, rows *budgetRows, known budgetKnown,
+	statement budgetStatement) (done bool, err error) {
+	kept, _ := r.sums.get("", key)
+	if listed == "" || kept.tooLarge {
+		return false, nil
+	}
+	settings := byPartSettings
+	if len(kept.of) == 0 {
+		if !r.filling.TryLock() {
+			return false, nil
+		}
+		defer r.filling.Unlock()
+		settings = within(settings, maxFilledSums)
+	}
+	contents := listed.byName()
+	known.parts.byPart = true
+	for name, content := range contents {
+		if kept.of[content] != nil {
+			known.parts.names = append(known.parts.names, name)
+		}
+	}
+	slices.Sort(known.parts.names)
+	read := *rows
+	err = read.read(ctx, r, statement.query(key.tenant, key.project, known), settings)
+	if errors.Is(err, ErrTooLarge) {
+		r.sums.put("", key, keptSums{tooLarge: len(kept.of) == 0}, partOverhead) // else it is read anew as a whole
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	all, now, size := make([]*sumsOfPart, 0, len(read.active)), keptSums{of: make(map[string]*sumsOfPart, len(contents))}, partOverhead
+	for _, name := range read.active {
+		content, listed := contents[name]
+		sums := read.sums[name]
+		if sums == nil && listed {
+			sums = kept.of[content]
+		}
+		if sums == nil {
+			sums = new(sumsOfPart) // the project has nothing there
+		}
+		if all = append(all, sums); listed {
+			now.of[content] = sums
+			size += sums.size + partOverhead
+		}
+	}
+	r.sums.put("", key, now, size)
+	*rows = read
+	return true, rows.gather(all)
+}
+
+// byName are the contents of a table's parts by their names.
+func (t tableParts) byName() map[string]string {
+	contents := make(map[string]string)
+	for part := range strings.SplitSeq(string(t), "\n") {
+		name, _, _ := strings.Cut(part, " ")
+		contents[name] = part
+	}
+	return contents
+}
+
+// readWhole reads the sums of all parts together, and gathers them.
+func (b *budgetRows) readWhole(ctx context.Context, r *Reader, q Query) error {
+	if err := b.read(ctx, r, q, budgetSettings); err != nil {
+		return err
+	}
+	return b.gather(slices.Collect(maps.Values(b.sums)))
+}
+
+// gather takes over what the parts have, and adds up what has the same key where the computation doesn't.
+func (b *budgetRows) gather(parts []*sumsOfPart) (err error) {
+	in := &b.input
+	in.Budget = joined(of(parts, func(p *sumsOfPart) []analytics.BudgetSum { return p.budget }))
+	in.Claims = joined(of(parts, func(p *sumsOfPart) []analytics.ClaimSum { return p.claims }))
+	in.Records = of(parts, func(p *sumsOfPart) []analytics.RecordSum { return p.records })
+	b.cash = joined(of(parts, func(p *sumsOfPart) []analytics.CashSum { return p.cash }))
+	if len(parts) == 1 {
+		b.recognized = parts[0].recognized
+	} else {
+		b.recognized = addedUp(of(parts, func(p *sumsOfPart) []analytics.RecognizedSum { return p.recognized }),
+			func(s *analytics.RecognizedSum) recognizedKey { return recognizedKey{s.NodeID, s.Month} },
+			func(to, s *analytics.RecognizedSum) { to.Count += s.Count })
+	}
+	var contracts []analytics.ContractSum
+	for _, sum := range addedUp(of(parts, func(p *sumsOfPart) []contractSum { return p.contracts }), (*contractSum).key, (*contractSum).add) {
+		if !sum.count.IsZero() || !sum.Pending.IsZero() { // else nothing is left of it
+			contracts = append(contracts, sum.ContractSum)
+		}
+	}
+	in.Contracts, err = analytics.ContractsOf(contracts)
+	return err
+}
+
+// of are the lists that the parts have of something.
+func of[T any](parts []*sumsOfPart, list func(p *sumsOfPart) []T) [][]T {
+	lists := make([][]T, len(parts))
+	for i, p := range parts {
+		lists[i] = list(p)
+	}
+	return lists
+}
+
+// joined is one list after another. A single one is not copied, so nobody may change it.
+func joined[T any](lists [][]T) []T {
+	if len(lists) == 1 {
+		return lists[0]
+	}
+	return slices.Concat(lists...)
+}
+
+type recognizedKey struct {
+	node  analytics.NodeID
+	month calendar.Month
+}
+
+// key is a sum without its amounts.
+func (s *contractSum) key() analytics.ContractSum {
+	key := s.ContractSum
+	key.Base, key.Committed, key.Pending = analytics.Int128{}, analytics.Int128{}, analytics.Int128{}
+	return key
+}
+
+func (s *contractSum) add(more *contractSum) {
+	s.Base, s.Committed = s.Base.Add(more.Base), s.Committed.Add(more.Committed)
+	s.Pending, s.count = s.Pending.Add(more.Pending), s.count.Add(more.count)
+}
+
+// addedUp are the values of lists, those of one key added up: a part may hold several of one, until it is merged.
+func addedUp[K comparable, V any](lists [][]V, key func(v *V) K, add func(to, v *V)) []V {
+	var all []V
+	places := make(map[K]int)
+	for _, list := range lists {
+		for i := range list {
+			k := key(&list[i])
+			at, known := places[k]
+			if !known {
+				places[k] = len(all)
+				all = append(all, list[i])
+				continue
+			}
+			add(&all[at], &list[i])
+		}
+	}
+	return all
+}
+
+// takeSums takes all rows of sums.
+func (p *sumsOfPart) takeSums(rows rowBinary) error {
+	var row budgetRow
+	p.size += len(rows.left)
+	for rows.left != "" {
+		size := len(rows.left)
+		if err := row.takeKeys(&rows); err != nil {
+			return err
+		}
+		if err := rows.int128s(&row.value, &row.gross, &row.pending, &row.count); err != nil {
+			return err
+		}
+		p.size += rowSize
+		if err := p.take(&row, rows.behind(size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errCount = errors.New("a sum of counts is out of range")
+
+// take takes a row, behind which there are about so many more.
+func (p *sumsOfPart) take(row *budgetRow, behind int) error {
+	node := analytics.NodeID(row.node)
+	switch row.roll {
+	case rollBudget, rollTransfers:
+		p.budget = append(p.budget, analytics.BudgetSum{NodeID: node, Currency: row.currency, Amount: row.value})
+	case rollLines:
+		sum, err := row.recordSum()
+		if err != nil {
+			return err
+		}
+		if sum.Count != 0 || !sum.Net.IsZero() || !sum.Gross.IsZero() {
+			p.records = append(roomFor(p.records, 1+behind), sum)
+		}
+	case rollContracts:
+		p.contracts = append(p.contracts, contractSum{analytics.ContractSum{
+			ContractID: analytics.ContractID(row.contract), Line: row.line, NodeID: node, Currency: row.currency, Status: row.status,
+			Base: row.value, Committed: row.gross, Pending: row.pending,
+		}, row.count})
+	case rollClaims:
+		p.claims = append(p.claims, analytics.ClaimSum{NodeID: node, Currency: row.currency, Pending: row.pending})
+	}
+	return nil
+}
+
+// roomFor makes room for so many more at once: there are thousands, and to double what is there copies them several times.
+func roomFor[T any](sums []T, most int) []T {
+	if len(sums) == cap(sums) {
+		sums = slices.Grow(sums, max(1, most))
+	}
+	return sums
+}
+
+// recordSum makes the sum of records of a row of lines.
+func (row *budgetRow) recordSum() (analytics.RecordSum, error) {
+	count, ok := row.count.Int64()
+	if !ok {
+		return analytics.RecordSum{}, errCount
+	}
+	return analytics.RecordSum{
+		NodeID: analytics.NodeID(row.node), ContractID: analytics.ContractID(row.contract), Currency: row.currency,
+		Status: analytics.RecordStatus(row.status), Net: row.value, Gross: row.gross, Count: count,
+	}, nil
+}
