@@ -128,6 +128,7 @@ func (b *ProjectBudget) bookBudget(in BudgetInput) {
 
 func (b *ProjectBudget) bookRecords(in BudgetInput) {
 	excluded := map[string]Excluded{}
+	seats := seatFinder{structure: in.Structure, at: noSeat}
 	for _, list := range in.Records {
 		for i := range list {
 			r := &list[i]
@@ -138,7 +139,7 @@ func (b *ProjectBudget) bookRecords(in BudgetInput) {
 				exclude(excluded, r.Currency, r.Net, r.Count)
 				continue
 			}
-			if at := in.Structure.seatOf(r.NodeID); at != noSeat {
+			if at := seats.find(r.NodeID); at != noSeat {
 				b.Nodes[at].bookRecords(r)
 			} else {
 				b.Unallocated = b.Unallocated.Add(r.Net)

@@ -113,7 +113,7 @@ func Cashflow(in CashflowInput, today calendar.Date) ProjectCashflow {
 // cashflowWithin is Cashflow with room for so many months of all lines.
 func cashflowWithin(in CashflowInput, today calendar.Date, room int) ProjectCashflow {
 	budget := budgetOf(in.BudgetInput, nil)
-	c := cashflow{in: &in, asOf: today.Month(), budget: budget.Nodes}
+	c := cashflow{in: &in, seats: in.seatsOf(), asOf: today.Month(), budget: budget.Nodes}
 	c.nodes = make([]CashflowNode, len(budget.Nodes))
 	for i := range budget.Nodes {
 		c.nodes[i] = CashflowNode{Node: budget.Nodes[i].Node, parent: budget.Nodes[i].parent}
@@ -139,6 +139,7 @@ func cashflowWithin(in CashflowInput, today calendar.Date, room int) ProjectCash
 // cashflow is a computation under way. What is kept by line lies in the order of the nodes.
 type cashflow struct {
 	in     *CashflowInput
+	seats  []int // of each sum of payments
 	asOf   calendar.Month
 	budget []BudgetNode
 	nodes  []CashflowNode
@@ -197,12 +198,23 @@ func fundingToComplete(nodes []BudgetNode) []Int128 {
 
 // paid calls each for what was paid on lines in the project's currency.
 func (c *cashflow) paid(each func(at int, sum *CashSum)) {
-	for i := range c.in.Cash {
-		sum := &c.in.Cash[i]
-		if at := c.in.Structure.seatOf(sum.NodeID); at != noSeat && sum.Currency == c.in.Currency {
-			each(at, sum)
+	for i, at := range c.seats {
+		if at != noSeat {
+			each(at, &c.in.Cash[i])
 		}
 	}
+}
+
+// seatsOf are the seats of what was paid in the project's currency; other sums have none.
+func (in *CashflowInput) seatsOf() []int {
+	seats := make([]int, len(in.Cash))
+	for i := range in.Cash {
+		seats[i] = noSeat
+		if sum := &in.Cash[i]; sum.Currency == in.Currency {
+			seats[i] = in.Structure.seatOf(sum.NodeID)
+		}
+	}
+	return seats
 }
 
 // bookPayments shows payments in their months: past ones as actual, others as forecast, unless a custom plan covers

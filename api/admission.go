@@ -208,6 +208,10 @@ func (r *admitted) grow(ctx context.Context) error {
 	a, began := r.admission, time.Now()
 	defer func() { r.wait(began) }()
 	a.mu.Lock()
+	if r.large {
+		a.mu.Unlock()
+		return nil
+	}
 	r.turn = make(chan struct{})
 	a.growing = append(a.growing, r)
 	a.nextLarge()

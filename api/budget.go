@@ -31,11 +31,12 @@ var getProjectBudget = operation{
 		}
 		request := reader.BudgetRequest{
 			Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
-			Level: query.Value[string](c.values, "level").V, Figures: project.Groups.Has(access.Amounts), At: c.standing,
+			Level: query.Value[string](c.values, "level").V, Figures: project.Groups.Has(access.Amounts), At: c.standing, Has: c.has,
 		}
 		month := query.Value[calendar.Month](c.values, "asOf")
 		if !month.Ok {
 			budget, err := c.reader.Budget(ctx, request)
+			c.inputs = budget.Inputs
 			return writeOne(budgetTable, project.Groups, &budget), err
 		}
 		budget, err := c.reader.BudgetAsOf(ctx, request, month.V)

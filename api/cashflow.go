@@ -49,7 +49,7 @@ var getCashflow = operation{
 		flow, err := c.reader.Cashflow(ctx, reader.CashflowRequest{
 			BudgetRequest: reader.BudgetRequest{
 				Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
-				Figures: figures, At: c.standing,
+				Figures: figures, At: c.standing, Has: c.has,
 			},
 			From: from, To: to, Today: c.today,
 		})
@@ -59,8 +59,9 @@ var getCashflow = operation{
 		if wrong := tooManyMonths(from, to, flow.First, flow.Last); wrong != nil {
 			return nil, invalidQuery(wrong)
 		}
-		shown := shownCashflow{ProjectCashflow: &flow, projectID: project.ID, currency: project.Currency,
-			lines: shownLines(&flow, flow.ToLevel(query.Value[string](c.values, "level").V))}
+		c.inputs = flow.Inputs
+		shown := shownCashflow{ProjectCashflow: &flow.ProjectCashflow, projectID: project.ID, currency: project.Currency,
+			lines: shownLines(&flow.ProjectCashflow, flow.ToLevel(query.Value[string](c.values, "level").V))}
 		write := writeOne(cashflowTable, project.Groups, &shown)
 		if !figures {
 			return write, nil

@@ -42,6 +42,9 @@ func (r *recorded) Query(ctx context.Context, q string, args ...any) (driver.Row
 	r.mu.Lock()
 	r.statements = append(r.statements, q)
 	r.mu.Unlock()
+	if strings.Contains(q, "FROM system.parts") { // which tell of tables, not of what is in them
+		return rows, nil
+	}
 	return counted{rows, r}, nil
 }
 

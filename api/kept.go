@@ -27,10 +27,11 @@ type answer struct {
 	buffer *buffer // that it lies in; nil for a copy
 	tag    string
 	beyond resource.Beyond
-	large  bool // it took a large share to make it
+	large  bool          // it took a large share to make it
+	inputs reader.Inputs // that it was computed from; the zero value when nobody knows
 }
 
-// keptAnswers are answers that hold for as long as what they were made from stands as it did. Each tenant's are kept
+// keptAnswers are answers that hold for as long as what they were made from stands as it did, or follows from the same inputs. Each tenant's are kept
 // apart: one tenant's answers never push out another's, unless all together are too many; then those go of whom nothing
 // was asked for longest.
 type keptAnswers struct {
@@ -81,6 +82,26 @@ func (k *keptAnswers) get(tenant, key string, standing reader.Standing) (a answe
 		kept.buffer.holders.Add(1)
 	}
 	return kept.answer, current
+}
+
+// renew returns the tenant's answer of this key once more, if it was computed from these inputs: it is one of this standing as well.
+// Its buffer has another holder then.
+func (k *keptAnswers) renew(tenant, key string, standing reader.Standing, inputs reader.Inputs) (a answer, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	of := k.tenants[tenant]
+	if of == nil || of.byKey[key] == nil {
+		return answer{}, false
+	}
+	kept := of.byKey[key].Value.(*keptAnswer)
+	if kept.body == nil || kept.inputs != inputs {
+		return answer{}, false
+	}
+	kept.standing = standing
+	if kept.buffer != nil {
+		kept.buffer.holders.Add(1)
+	}
+	return kept.answer, true
 }
 
 // put keeps an answer in place of the one that was kept under its key, and holds its buffer for as long.
@@ -187,14 +208,21 @@ func (l *keptLookup) reply() (reply, bool) {
 		beyond: l.beyond}, l.current
 }
 
+// renew makes the answer current again, which the call would only compute once more.
+func (l *keptLookup) renew(inputs reader.Inputs) {
+	if l.in != nil {
+		l.answer, l.current = l.in.renew(l.tenant, l.key, l.standing, inputs)
+	}
+}
+
 // keep keeps the answer that was made since. Its body is kept as it is, in the buffer of the reply, unless a good part of that is
 // empty: then a copy is.
-func (l *keptLookup) keep(out *reply, large bool) {
+func (l *keptLookup) keep(out *reply, large bool, inputs reader.Inputs) {
 	if l.in == nil {
 		return
 	}
 	out.tag = entityTag(out.body)
-	kept := answer{out.body, out.buffer, out.tag, out.beyond, large}
+	kept := answer{out.body, out.buffer, out.tag, out.beyond, large, inputs}
 	switch empty := cap(out.body) - len(out.body); {
 	case l.in.tooLarge(len(out.body)):
 		kept.body, kept.buffer = nil, nil

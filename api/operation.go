@@ -50,6 +50,8 @@ type call struct {
 	values    query.Values
 	today     calendar.Date   // in Vienna when the request came: all of an answer is of this day
 	standing  reader.Standing // read for what is kept of answers; the zero value when it wasn't
+	has       reader.Inputs   // of the answer that is kept
+	inputs    reader.Inputs   // of the one that was made
 	// Where the cursor is: behind this id, "" for the first page, of this rank where the list has ranks.
 	after string
 	rank  string

@@ -85,22 +85,40 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if out, ok := kept.reply(); ok {
-		out.admitted = request
-		request.finish(len(out.body) + sendingOverhead)
+	again := func() (reply, bool) {
+		out, ok := kept.reply()
+		if ok {
+			out.admitted = request
+			request.finish(len(out.body) + sendingOverhead)
+		}
+		return out, ok
+	}
+	if out, ok := again(); ok {
 		return out, nil
 	}
-	c.share, c.standing = small, kept.standing
-	var write writer
-	if err = reader.ErrTooLarge; !kept.large {
-		out, write, err = s.attempt(ctx, c, nil)
-	}
-	if errors.Is(err, reader.ErrTooLarge) {
-		if err := request.grow(ctx); err != nil {
-			return reply{}, err
+	c.standing, c.has = kept.standing, kept.inputs
+	made := func() (err error) {
+		var write writer
+		c.share = small
+		if err = reader.ErrTooLarge; !kept.large || c.has != (reader.Inputs{}) {
+			out, write, err = s.attempt(ctx, c, nil)
 		}
-		c.share = large
-		out, _, err = s.attempt(ctx, c, write)
+		if errors.Is(err, reader.ErrTooLarge) {
+			if err := request.grow(ctx); err != nil {
+				return err
+			}
+			c.share = large
+			out, _, err = s.attempt(ctx, c, write)
+		}
+		return err
+	}
+	if err = made(); errors.Is(err, reader.ErrUnchanged) {
+		kept.renew(c.has)
+		if out, ok := again(); ok {
+			return out, nil
+		}
+		c.has = reader.Inputs{} // it was dropped meanwhile
+		err = made()
 	}
 	switch {
 	case errors.Is(err, reader.ErrTooLarge):
@@ -110,7 +128,7 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 	case err != nil:
 		return reply{}, err
 	}
-	kept.keep(&out, c.share.cuts)
+	kept.keep(&out, c.share.cuts, c.inputs)
 	out.admitted = request
 	request.finish(len(out.body) + sendingOverhead)
 	return out, nil

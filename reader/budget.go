@@ -23,6 +23,7 @@ type Budget struct {
 	UnallocatedBudget events.Opt[analytics.Int128] // none in a month-end view
 	Excluded          []analytics.Excluded
 	ExcludedCommitted []analytics.Excluded
+	Inputs            Inputs // the zero value when they have no name
 }
 
 // BudgetNode is a budget line with its figures (docs/calculations.md#budget).
@@ -48,6 +49,7 @@ type BudgetRequest struct {
 	Level    string   // the deepest to show; "" shows all
 	Figures  bool     // else the structure alone is read
 	At       Standing // read just now; the zero value when none was
+	Has      Inputs   // of what the caller has: where nothing has changed, the answer is ErrUnchanged
 }
 
 // budgetSettings are those of a statement over the sums of one project. The key finds their rows nearly exactly: to
@@ -147,7 +149,7 @@ func (r *Reader) Budget(ctx context.Context, request BudgetRequest) (Budget, err
 	shown := Budget{
 		ProjectID: request.Project.ID, Currency: request.Currency, StructureID: request.Project.StructureID,
 		Unallocated: events.Some(computed.Unallocated), UnallocatedBudget: events.Some(computed.UnallocatedBudget),
-		Excluded: computed.Excluded, ExcludedCommitted: computed.ExcludedCommitted,
+		Excluded: computed.Excluded, ExcludedCommitted: computed.ExcludedCommitted, Inputs: rows.inputs,
 	}
 	nodes := computed.ToLevel(request.Level)
 	shown.Nodes = make([]BudgetNode, len(nodes))
@@ -254,6 +256,7 @@ type budgetRows struct {
 	nodes  positions
 	sums   map[string]*sumsOfPart // by part of the table; '' of all
 	active []string               // the parts that there are, if they are read one by one
+	inputs Inputs
 
 	cash       []analytics.CashSum // of a cash flow
 	recognized []analytics.RecognizedSum

@@ -28,16 +28,22 @@ type CashflowRequest struct {
 // maxExpecting bounds the nodes that a statement names because records are expected on them: of more, it reads all.
 const maxExpecting = 1000
 
+// Cashflow is a project's cash flow, and what it was computed from.
+type Cashflow struct {
+	analytics.ProjectCashflow
+	Inputs Inputs // the zero value when they have no name
+}
+
 // Cashflow returns a project's cash flow (docs/calculations.md#cash-flow). Without figures it has the lines alone. No
 // record is read for it.
-func (r *Reader) Cashflow(ctx context.Context, request CashflowRequest) (analytics.ProjectCashflow, error) {
+func (r *Reader) Cashflow(ctx context.Context, request CashflowRequest) (Cashflow, error) {
 	in := analytics.CashflowInput{From: request.From, To: request.To}
 	rows, err := r.cashflowRows(ctx, request, &in.Plans)
 	if err != nil {
-		return analytics.ProjectCashflow{}, fmt.Errorf("read a cash flow: %w", err)
+		return Cashflow{}, fmt.Errorf("read a cash flow: %w", err)
 	}
 	in.BudgetInput, in.Cash, in.Recognized = rows.input, rows.cash, rows.recognized
-	return analytics.Cashflow(in, request.Today), nil
+	return Cashflow{analytics.Cashflow(in, request.Today), rows.inputs}, nil
 }
 
 // cashflowRows reads the plans, and then what they need.

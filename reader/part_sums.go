@@ -2,7 +2,9 @@ package reader
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -77,23 +79,37 @@ type sumsKey struct{ tenant, project, reads string }
 // keptSums is what a project has in parts of sums, by the part's name and content. It doesn't change once it is kept.
 type keptSums struct {
 	of       map[string]*sumsOfPart
+	added    addedSums
 	tooLarge bool // to be read by part
 }
 
+// addedSums is what was added up here of some parts.
+type addedSums struct {
+	of         []*sumsOfPart
+	contracts  []analytics.Contract
+	recognized []analytics.RecognizedSum
+}
+
+// Inputs names what a project's budget or cash flow was computed from. The zero value names nothing.
+type Inputs [sha256.Size]byte
+
+// ErrUnchanged says that what is asked for follows from the same inputs as what the caller has.
+var ErrUnchanged = errors.New("nothing has changed")
+
 // readSums reads the sums of a project, by part where that is possible.
 func (r *Reader) readSums(ctx context.Context, request BudgetRequest, rows *budgetRows, known budgetKnown, statement budgetStatement) error {
-	key := sumsKey{request.Tenant, request.Project.ID, statement.reads}
-	done, err := r.readByPart(ctx, key, request.At.sums, rows, known, statement)
+	done, err := r.readByPart(ctx, request, rows, known, statement)
 	if done || err != nil {
 		return err
 	}
-	return rows.readWhole(ctx, r, statement.query(key.tenant, key.project, known))
+	return rows.readWhole(ctx, r, statement.query(request.Tenant, request.Project.ID, known))
 }
 
-// readByPart reads the parts of sums of which nothing is kept, and gathers what the others have. Listed are the parts as they were a
-// moment ago. It reads nothing, or is not done, where parts can't be listed or are too large one by one.
-func (r *Reader) readByPart(ctx context.Context, key sumsKey, listed tableParts, rows *budgetRows, known budgetKnown,
+// readByPart reads the parts of sums of which nothing is kept, and gathers all of them. It isn't done where parts can't be listed, or
+// are too large one by one.
+func (r *Reader) readByPart(ctx context.Context, request BudgetRequest, rows *budgetRows, known budgetKnown,
 	statement budgetStatement) (done bool, err error) {
+	key, listed := sumsKey{request.Tenant, request.Project.ID, statement.reads}, request.At.sums
 	kept, _ := r.sums.get("", key)
 	if listed == "" || kept.tooLarge {
 		return false, nil
@@ -123,7 +139,8 @@ func (r *Reader) readByPart(ctx context.Context, key sumsKey, listed tableParts,
 	if err != nil {
 		return false, err
 	}
-	all, now, size := make([]*sumsOfPart, 0, len(read.active)), keptSums{of: make(map[string]*sumsOfPart, len(contents))}, partOverhead
+	var all []*sumsOfPart // in which the project has something
+	now, size, from, fromListed := keptSums{of: make(map[string]*sumsOfPart, len(contents))}, partOverhead, []string(nil), true
 	for _, name := range read.active {
 		content, listed := contents[name]
 		sums := read.sums[name]
@@ -131,16 +148,34 @@ func (r *Reader) readByPart(ctx context.Context, key sumsKey, listed tableParts,
 			sums = kept.of[content]
 		}
 		if sums == nil {
-			sums = new(sumsOfPart) // the project has nothing there
+			sums = new(sumsOfPart)
 		}
-		if all = append(all, sums); listed {
+		if listed {
 			now.of[content] = sums
 			size += sums.size + partOverhead
 		}
+		if sums.size > 0 {
+			all, from, fromListed = append(all, sums), append(from, content), fromListed && listed
+		}
 	}
+	if fromListed { // else the next list of parts is the first that has them all
+		read.inputs = inputsOf(request, statement, from)
+	}
+	if read.inputs == request.Has && read.inputs != (Inputs{}) {
+		r.sums.put("", key, keptSums{of: now.of, added: kept.added}, size)
+		return true, ErrUnchanged
+	}
+	now.added, err = read.gather(all, kept.added)
 	r.sums.put("", key, now, size)
 	*rows = read
-	return true, rows.gather(all)
+	return true, err
+}
+
+// inputsOf names what is read of these parts, and beside them.
+func inputsOf(request BudgetRequest, statement budgetStatement, parts []string) Inputs {
+	slices.Sort(parts)
+	at := &request.At
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", at.nodes, at.entries, at.plans, statement.reads, parts))
 }
 
 // byName are the contents of a table's parts by their names.
@@ -158,31 +193,49 @@ func (b *budgetRows) readWhole(ctx context.Context, r *Reader, q Query) error {
 	if err := b.read(ctx, r, q, budgetSettings); err != nil {
 		return err
 	}
-	return b.gather(slices.Collect(maps.Values(b.sums)))
+	return b.gatherAll()
 }
 
-// gather takes over what the parts have, and adds up what has the same key where the computation doesn't.
-func (b *budgetRows) gather(parts []*sumsOfPart) (err error) {
+// gatherAll gathers what was read of all parts together.
+func (b *budgetRows) gatherAll() error {
+	_, err := b.gather(slices.Collect(maps.Values(b.sums)), addedSums{})
+	return err
+}
+
+// gather takes over what the parts have. What has the same key it adds up where the computation doesn't, or knows from before, if it was
+// of the same parts.
+func (b *budgetRows) gather(parts []*sumsOfPart, before addedSums) (added addedSums, err error) {
 	in := &b.input
 	in.Budget = joined(of(parts, func(p *sumsOfPart) []analytics.BudgetSum { return p.budget }))
 	in.Claims = joined(of(parts, func(p *sumsOfPart) []analytics.ClaimSum { return p.claims }))
 	in.Records = of(parts, func(p *sumsOfPart) []analytics.RecordSum { return p.records })
 	b.cash = joined(of(parts, func(p *sumsOfPart) []analytics.CashSum { return p.cash }))
+	if len(parts) > 0 && slices.Equal(parts, before.of) {
+		added = before
+	} else if added, err = addUp(parts); err != nil {
+		return addedSums{}, err
+	}
+	in.Contracts, b.recognized = added.contracts, added.recognized
+	return added, nil
+}
+
+func addUp(parts []*sumsOfPart) (added addedSums, err error) {
+	added.of = parts
 	if len(parts) == 1 {
-		b.recognized = parts[0].recognized
+		added.recognized = parts[0].recognized
 	} else {
-		b.recognized = addedUp(of(parts, func(p *sumsOfPart) []analytics.RecognizedSum { return p.recognized }),
+		added.recognized = addedUp(of(parts, func(p *sumsOfPart) []analytics.RecognizedSum { return p.recognized }),
 			func(s *analytics.RecognizedSum) recognizedKey { return recognizedKey{s.NodeID, s.Month} },
 			func(to, s *analytics.RecognizedSum) { to.Count += s.Count })
 	}
-	var contracts []analytics.ContractSum
+	var left []analytics.ContractSum
 	for _, sum := range addedUp(of(parts, func(p *sumsOfPart) []contractSum { return p.contracts }), (*contractSum).key, (*contractSum).add) {
 		if !sum.count.IsZero() || !sum.Pending.IsZero() { // else nothing is left of it
-			contracts = append(contracts, sum.ContractSum)
+			left = append(left, sum.ContractSum)
 		}
 	}
-	in.Contracts, err = analytics.ContractsOf(contracts)
-	return err
+	added.contracts, err = analytics.ContractsOf(left)
+	return added, err
 }
 
 // of are the lists that the parts have of something.

@@ -83,32 +83,37 @@ type standsAt struct {
 	stands []stand
 }
 
-// stands returns how tables stand now, and of which parts they consisted a moment before. A table is read only when its parts are
-// others than the last time. Nobody changes what this returns.
-func (r *Reader) stands(ctx context.Context, tables ...string) (stands map[string][]stand, parts map[string]tableParts, err error) {
-	parts, err = r.parts(ctx, tables)
+// stands returns how tables stand now. A table is read only when its parts are others than the last time. Nobody changes what this
+// returns.
+func (r *Reader) stands(ctx context.Context, tables ...string) (map[string][]stand, error) {
+	parts, err := r.parts(ctx, tables)
 	if err != nil {
-		return nil, nil, fmt.Errorf("list the parts of tables: %w", err)
+		return nil, err
 	}
+	return r.standsAt(ctx, parts, tables)
+}
+
+// standsAt returns how tables stand now whose parts were just listed.
+func (r *Reader) standsAt(ctx context.Context, parts map[string]tableParts, tables []string) (map[string][]stand, error) {
 	stands, missing := r.stood.at(parts, tables)
 	if len(missing) == 0 {
-		return stands, parts, nil
+		return stands, nil
 	}
 	var table string
 	var s stand
-	err = r.each(ctx, standsQuery(missing...), positionSettings, func(scan func(...any) error) error {
+	err := r.each(ctx, standsQuery(missing...), positionSettings, func(scan func(...any) error) error {
 		err := scan(&table, &s.of, &s.state)
 		stands[table] = append(stands[table], s)
 		return err
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the positions of tables: %w", err)
+		return nil, fmt.Errorf("read the positions of tables: %w", err)
 	}
 	r.stood.keep(stands, parts, missing)
-	return stands, parts, nil
+	return stands, nil
 }
 
-// parts lists what tables consist of now. Missing are those without parts, and those whose parts can't be listed.
+// parts lists what tables consist of now; nothing where parts can't be listed. An empty table has none.
 func (r *Reader) parts(ctx context.Context, tables []string) (map[string]tableParts, error) {
 	if r.stood.cannotBeListed() {
 		return nil, nil
@@ -124,16 +129,16 @@ func (r *Reader) parts(ctx context.Context, tables []string) (map[string]tablePa
 		err = nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list the parts of tables: %w", err)
 	}
 	if listed[alwaysFilled] == nil {
 		r.stood.listNoMore()
 		return nil, nil
 	}
-	parts := make(map[string]tableParts, len(listed))
-	for table, of := range listed {
-		slices.Sort(of)
-		parts[table] = tableParts(strings.Join(of, "\n"))
+	parts := make(map[string]tableParts, len(tables))
+	for _, table := range tables {
+		slices.Sort(listed[table])
+		parts[table] = tableParts(strings.Join(listed[table], "\n"))
 	}
 	return parts, nil
 }
@@ -145,9 +150,12 @@ func (k *keptStands) at(parts map[string]tableParts, tables []string) (stands ma
 	stands = make(map[string][]stand, len(tables))
 	for _, table := range tables {
 		now, listed := parts[table]
-		if before, kept := k.of[table]; kept && listed && before.parts == now {
+		before, kept := k.of[table]
+		switch {
+		case listed && now == "": // nothing stands there
+		case kept && listed && before.parts == now:
 			stands[table] = before.stands
-		} else {
+		default:
 			missing = append(missing, table)
 		}
 	}

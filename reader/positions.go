@@ -72,7 +72,7 @@ var positionSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1
 
 // positions reads how far tables have come now.
 func (r *Reader) positions(ctx context.Context, tables ...string) (map[string]positions, error) {
-	stands, _, err := r.stands(ctx, tables...)
+	stands, err := r.stands(ctx, tables...)
 	if err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func (r *Reader) estimates(ctx context.Context, tenant string, projects []Financ
 	}
 	for _, p := range refs {
 		rows := inputs[p.ID]
-		if err := rows.gather(slices.Collect(maps.Values(rows.sums))); err != nil {
+		if err := rows.gatherAll(); err != nil {
 			return err
 		}
 		rows.input.Structure = structures[p.ID]

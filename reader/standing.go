@@ -11,7 +11,10 @@ import (
 )
 
 // sources are the tables that figures of any project are made of: those whose sums are read, and those whose rows are.
-type sources struct{ sums, rows []string }
+type sources struct {
+	sums, rows []string
+	byPart     bool // sums are read by part: what parts there are tells as much as how far they have come
+}
 
 // sumsOf reports whether the position of a view is that of one of the tables whose sums are read.
 func (s sources) sumsOf(view string) bool {
@@ -28,14 +31,15 @@ const (
 // What budgets and cash flows are made of, and what estimates at completion are, for which no record counts.
 var (
 	figureSources = sources{sums: []string{"records", "budget_rows", "budget_transfers", "contracts", "claims"},
-		rows: []string{tableNodes, tableEntries, tablePlans}}
+		rows: []string{tableNodes, tableEntries, tablePlans}, byPart: true}
 	estimateSources = sources{sums: figureSources.sums[1:], rows: figureSources.rows[:2]}
 )
 
 // Standing names how far all that budgets and cash flows are made of has come, and of which life of its stream it is. It
 // is another one after every change that any of them could show. What was read after a standing is never older than it:
-// so for as long as the standing is the same, that is still the answer. Work that corrects sums moves no position: while
-// it goes on there is no standing, and behind it the life is another one.
+// so for as long as the standing is the same, that is still the answer. Where the parts of sums can be listed it names these, so that a
+// merge makes another one, too; else positions. Work that corrects sums moves no position: while it goes on there is no standing, and
+// behind it the life is another one.
 type Standing struct {
 	Digest         [sha256.Size]byte // of all that makes it
 	known          bool              // it was read
@@ -53,7 +57,15 @@ func (r *Reader) Standing(ctx context.Context) (standing Standing, settled bool,
 }
 
 func (r *Reader) standing(ctx context.Context, from sources) (standing Standing, settled bool, err error) {
-	stands, parts, err := r.stands(ctx, append([]string{tableSums, tableStreams}, from.rows...)...)
+	tables := append([]string{tableSums, tableStreams}, from.rows...)
+	parts, err := r.parts(ctx, tables)
+	if err != nil {
+		return Standing{}, false, err
+	}
+	if from.byPart && parts[tableSums] != "" {
+		tables = tables[1:]
+	}
+	stands, err := r.standsAt(ctx, parts, tables)
 	if err != nil {
 		return Standing{}, false, err
 	}
@@ -72,7 +84,9 @@ func (r *Reader) standing(ctx context.Context, from sources) (standing Standing,
 		all = append(all, lines...)
 		return lines
 	}
-	linesOf(tableSums)
+	if linesOf(tableSums); tables[0] != tableSums {
+		all = append(all, string(parts[tableSums]))
+	}
 	lives := linesOf(tableStreams)
 	rows := make(map[string]string, len(from.rows))
 	for _, table := range from.rows {
