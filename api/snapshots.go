@@ -70,7 +70,7 @@ var eacChangeTable = resource.NewTable("EacChange",
 		Value: resource.NullUnits(func(c *analytics.EACChange) events.Opt[analytics.Int128] {
 			return events.Opt[analytics.Int128]{V: c.Before, Ok: c.HasBefore}
 		}),
-		Description: "Null when the line was not in the previous snapshot."},
+		Description: "Null when the line was not in the previous snapshot, and where it is beyond the range of amounts."},
 	resource.Field[analytics.EACChange]{Name: "eacAfter", Groups: access.Amounts, Required: true,
 		Value: resource.NullUnits(func(c *analytics.EACChange) events.Opt[analytics.Int128] {
 			return events.Some(c.After)

@@ -39,11 +39,8 @@ type contractSum struct {
 	count analytics.Int128
 }
 
-// rowSize is about what a row of sums takes beside its texts, in bytes, and monthNetSize what a line has in a month.
-const (
-	rowSize      = 128
-	monthNetSize = 24
-)
+// rowSize is about what a row of sums takes beside its texts, in bytes.
+const rowSize = 128
 
 // knownParts says which parts of sums a statement leaves out, if it reads them one by one.
 type knownParts struct {
@@ -68,7 +65,7 @@ type budgetStatement struct {
 // Bounds in bytes: of the sums that are kept by part, and of what is read at once of a project of which nothing is kept yet, for one
 // request at a time.
 const (
-	maxKeptSums   = 96 << 20
+	maxKeptSums   = 64 << 20
 	maxFilledSums = 16 << 20
 	partOverhead  = 200 // of a part, beside its sums
 )

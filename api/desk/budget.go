@@ -70,8 +70,8 @@ func (v *visit) budget(project, level string) (*budget, error) {
 	return &b, nil
 }
 
-// visible reports whether the person may see lines with amounts.
-func (b *budget) visible() bool { return len(b.Nodes) > 0 && b.Excluded != nil }
+// visible reports whether the person may see lines with amounts. A project may have none yet.
+func (b *budget) visible() bool { return b.Nodes != nil && b.Excluded != nil }
 
 // total adds the top lines up, which are all in the project's currency.
 func (b *budget) total() lineFigures {
@@ -81,6 +81,9 @@ func (b *budget) total() lineFigures {
 			if n := &b.Nodes[i]; n.ParentID == nil {
 				all = append(all, figure(&n.lineFigures))
 			}
+		}
+		if all == nil {
+			return &amount{Currency: b.Currency}
 		}
 		return sumUp(all...)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // MostDecimals is the most decimals that a currency has.
-const MostDecimals = 3
+const MostDecimals = 4
 
 // usual is how many decimals most currencies have; codes that are none are taken to have as many.
 const usual = 2
@@ -18,6 +18,7 @@ var unusual = map[string]int{
 	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0, "PYG": 0, "RWF": 0, "UGX": 0, "UYI": 0, "VND": 0,
 	"VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0,
 	"BHD": 3, "IQD": 3, "JOD": 3, "KWD": 3, "LYD": 3, "OMR": 3, "TND": 3,
+	"CLF": 4, "UYW": 4,
 }
 
 // Decimals is how many decimals the units of a currency have; 2 for codes that are none.

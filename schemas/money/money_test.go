@@ -4,7 +4,7 @@ import "testing"
 
 // Minor units are those of ISO 4217, also of currencies that are mostly written without decimals.
 func TestDecimalsOfCurrencies(t *testing.T) {
-	for code, want := range map[string]int{"EUR": 2, "JPY": 0, "KWD": 3, "RSD": 2, "HUF": 2, "ALL": 2, "IQD": 3, "UGX": 0, "": 2, "eur": 2, "QQQ": 2} {
+	for code, want := range map[string]int{"EUR": 2, "JPY": 0, "KWD": 3, "RSD": 2, "HUF": 2, "ALL": 2, "IQD": 3, "UGX": 0, "CLF": 4, "UYW": 4, "": 2, "eur": 2, "QQQ": 2} {
 		if got := Decimals(code); got != want {
 			t.Errorf("%q has %d decimals, want %d", code, got, want)
 		}
