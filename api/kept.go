@@ -31,7 +31,7 @@ type answer struct {
 	inputs reader.Inputs // that it was computed from; the zero value when nobody knows
 }
 
-// keptAnswers are answers that hold for as long as what they were made from stands as it did, or follows from the same inputs. Each tenant's are kept
+// keptAnswers are answers that hold for as long as what they were made from stands as it did, or is the same. Each tenant's are kept
 // apart: one tenant's answers never push out another's, unless all together are too many; then those go of whom nothing
 // was asked for longest.
 type keptAnswers struct {

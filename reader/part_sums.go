@@ -67,7 +67,7 @@ type budgetStatement struct {
 const (
 	maxKeptSums   = 64 << 20
 	maxFilledSums = 16 << 20
-	partOverhead  = 200 // of a part, beside its sums
+	partOverhead  = 200 // of a part, beside its sums, and of a project
 )
 
 // sumsKey names what is read of a project's sums.
@@ -94,7 +94,8 @@ type Inputs [sha256.Size]byte
 var ErrUnchanged = errors.New("nothing has changed")
 
 // readSums reads the sums of a project, by part where that is possible.
-func (r *Reader) readSums(ctx context.Context, request BudgetRequest, rows *budgetRows, known budgetKnown, statement budgetStatement) error {
+func (r *Reader) readSums(ctx context.Context, request BudgetRequest, rows *budgetRows, known budgetKnown,
+	statement budgetStatement) error {
 	done, err := r.readByPart(ctx, request, rows, known, statement)
 	if done || err != nil {
 		return err
@@ -106,9 +107,9 @@ func (r *Reader) readSums(ctx context.Context, request BudgetRequest, rows *budg
 // are too large one by one.
 func (r *Reader) readByPart(ctx context.Context, request BudgetRequest, rows *budgetRows, known budgetKnown,
 	statement budgetStatement) (done bool, err error) {
-	key, listed := sumsKey{request.Tenant, request.Project.ID, statement.reads}, request.At.sums
+	key := sumsKey{request.Tenant, request.Project.ID, statement.reads}
 	kept, _ := r.sums.get("", key)
-	if listed == "" || kept.tooLarge {
+	if request.At.sums == "" || kept.tooLarge {
 		return false, nil
 	}
 	settings := byPartSettings
@@ -119,14 +120,8 @@ func (r *Reader) readByPart(ctx context.Context, request BudgetRequest, rows *bu
 		defer r.filling.Unlock()
 		settings = within(settings, maxFilledSums)
 	}
-	contents := listed.byName()
-	known.parts.byPart = true
-	for name, content := range contents {
-		if kept.of[content] != nil {
-			known.parts.names = append(known.parts.names, name)
-		}
-	}
-	slices.Sort(known.parts.names)
+	contents := request.At.sums.byName()
+	known.parts = knownParts{byPart: true, names: kept.among(contents)}
 	read := *rows
 	err = read.read(ctx, r, statement.query(key.tenant, key.project, known), settings)
 	if errors.Is(err, ErrTooLarge) {
@@ -136,43 +131,18 @@ func (r *Reader) readByPart(ctx context.Context, request BudgetRequest, rows *bu
 	if err != nil {
 		return false, err
 	}
-	var all []*sumsOfPart // in which the project has something
-	now, size, from, fromListed := keptSums{of: make(map[string]*sumsOfPart, len(contents))}, partOverhead, []string(nil), true
-	for _, name := range read.active {
-		content, listed := contents[name]
-		sums := read.sums[name]
-		if sums == nil && listed {
-			sums = kept.of[content]
-		}
-		if sums == nil {
-			sums = new(sumsOfPart)
-		}
-		if listed {
-			now.of[content] = sums
-			size += sums.size + partOverhead
-		}
-		if sums.size > 0 {
-			all, from, fromListed = append(all, sums), append(from, content), fromListed && listed
-		}
-	}
-	if fromListed { // else the next list of parts is the first that has them all
+	now, some, from := kept.with(&read, contents)
+	if from != nil {
 		read.inputs = inputsOf(request, statement, from)
 	}
-	if read.inputs == request.Has && read.inputs != (Inputs{}) {
-		r.sums.put("", key, keptSums{of: now.of, added: kept.added}, size)
-		return true, ErrUnchanged
+	if unchanged := from != nil && read.inputs == request.Has; unchanged {
+		err, now.added = ErrUnchanged, kept.added
+	} else {
+		now.added, err = read.gather(some, kept.added)
 	}
-	now.added, err = read.gather(all, kept.added)
-	r.sums.put("", key, now, size)
+	r.sums.put("", key, now, now.size())
 	*rows = read
 	return true, err
-}
-
-// inputsOf names what is read of these parts, and beside them.
-func inputsOf(request BudgetRequest, statement budgetStatement, parts []string) Inputs {
-	slices.Sort(parts)
-	at := &request.At
-	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", at.nodes, at.entries, at.plans, statement.reads, parts))
 }
 
 // byName are the contents of a table's parts by their names.
@@ -183,6 +153,65 @@ func (t tableParts) byName() map[string]string {
 		contents[name] = part
 	}
 	return contents
+}
+
+// among are the names of the parts that are kept.
+func (k *keptSums) among(contents map[string]string) (names []string) {
+	for name, content := range contents {
+		if k.of[content] != nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// with are the parts that were active when others were read. Some are those in which the project has something, from their contents: nil
+// if one of them came when the parts had been listed, so that its content isn't known.
+func (k *keptSums) with(read *budgetRows, contents map[string]string) (now keptSums, some []*sumsOfPart, from []string) {
+	now.of, from = make(map[string]*sumsOfPart, len(contents)), []string{}
+	slices.Sort(read.active)
+	for _, name := range read.active {
+		content, listed := contents[name]
+		sums := read.sums[name]
+		if sums == nil && listed {
+			sums = k.of[content]
+		}
+		if sums == nil {
+			sums = new(sumsOfPart)
+		}
+		if listed {
+			now.of[content] = sums
+		}
+		if sums.size == 0 {
+			continue
+		}
+		some = append(some, sums)
+		if from != nil && listed {
+			from = append(from, content)
+		} else {
+			from = nil
+		}
+	}
+	return now, some, from
+}
+
+// size is about what is kept, in bytes.
+func (k *keptSums) size() int {
+	size := partOverhead + rowSize*(len(k.added.contracts)+len(k.added.recognized))
+	for _, p := range k.of {
+		size += partOverhead + p.size
+	}
+	for i := range k.added.contracts {
+		size += rowSize * len(k.added.contracts[i].Allocations)
+	}
+	return size
+}
+
+// inputsOf names what was read of these parts, and beside them.
+func inputsOf(request BudgetRequest, statement budgetStatement, parts []string) Inputs {
+	at := &request.At
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", at.nodes, at.entries, at.plans, statement.reads, parts))
 }
 
 // readWhole reads the sums of all parts together, and gathers them.

@@ -47,7 +47,9 @@ func showCashflowMonth(v *visit) (answer, error) {
 }
 
 // hidden reports whether the person may not see the amounts. A project may have no lines yet.
-func (c *cashflow) hidden() bool { return c.Nodes == nil || len(c.Nodes) > 0 && c.Nodes[0].Undated == nil }
+func (c *cashflow) hidden() bool {
+	return c.Nodes == nil || len(c.Nodes) > 0 && c.Nodes[0].Undated == nil
+}
 
 // monthTable lists what each line pays and expects itself, so that the lines add up to the month.
 func (v *visit) monthTable(p *project, of *cashflow, month, line, name string) *table {
