@@ -97,7 +97,9 @@ func rowOfSums(random *rand.Rand, project string) string {
 			return row("lines", []string{"", node, currency, status, ""}, count, amount, amount, count)
 		},
 		func() string { return row("payments", []string{"", node, currency, "", month}, 0, amount, 0, 0) },
-		func() string { return row("recognized", []string{"", fmt.Sprint("n", 1+2*random.IntN(2)), "", "", month}, count, 0, 0, 0) },
+		func() string {
+			return row("recognized", []string{"", fmt.Sprint("n", 1+2*random.IntN(2)), "", "", month}, count, 0, 0, 0)
+		},
 	}[min(8, random.IntN(12))]()
 }
 
