@@ -48,8 +48,8 @@ func refused(key string, offset int64, value string) kafka.DeadLetter {
 	}
 }
 
-// A letter is healed when the tables have something newer of its entity: a higher version, or the same that came later in the log. Where its
-// version can't be read, whatever came later.
+// A letter is healed when the tables have something newer of its entity: a higher version, or the same that came later in
+// the log. Where its version can't be read, whatever came later.
 func TestALetterIsHealedByWhatIsNewer(t *testing.T) {
 	// Given tables in which the first batch of each partition begins at offset 0
 	l := ingesttest.New(t, events.Contractors, 2)
