@@ -95,7 +95,7 @@ func (o *Options) Validate() error {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/"):
 		wrong = append(wrong, fmt.Errorf("--desk-url must be a URL like https://desk.example.com, not %q", o.URL))
-	case u.Scheme != "https" && !(u.Scheme == "http" && loopback.Is(u.Hostname())):
+	case !loopback.TakesSecrets(u):
 		wrong = append(wrong, fmt.Errorf("--desk-url must begin with https:// (http:// only on this machine), not %q", o.URL))
 	}
 	if o.Client == (signin.Client{}) && o.Codes == nil {

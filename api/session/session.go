@@ -77,7 +77,7 @@ func safe(what, text string) error {
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
 		return fmt.Errorf("%s must be a URL like https://id.example.com/, not %q", what, text)
 	}
-	if u.Scheme != "https" && !(u.Scheme == "http" && loopback.Is(u.Hostname())) {
+	if !loopback.TakesSecrets(u) {
 		return fmt.Errorf("%s must begin with https:// (http:// only on this machine), not %q", what, text)
 	}
 	return nil

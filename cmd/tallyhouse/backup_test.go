@@ -16,6 +16,7 @@ import (
 	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
 	schema "tallyhouse/schemas/clickhouse"
 )
 
@@ -127,4 +128,47 @@ func TestABackupUnderLoadIsRestoredAdoptedAndCaughtUp(t *testing.T) {
 	})
 	d.must(caughtUp)
 	d.command("", "verify")
+}
+
+// Given a backup that was made while a command kept writers out, when it is restored, then `adopt` ends the hold that
+// came with it: the command that had it is long over. A hold that was put up since is somebody's, and it says how to end it.
+func TestABackupFromTheMiddleOfACommandIsAdopted(t *testing.T) {
+	d := newDrill(t)
+	sample := tallyhouse(t, nil, "", "sample", "--projects", "1", "--records", "50")
+	stop := d.ingest()
+	d.command(sample.out, "load", "--wait", "-")
+	stop()
+	release := d.hold("tallyhouse verify")
+	time.Sleep(time.Second) // when a table was made is known in whole seconds
+	name := d.servers.shards[0].Database
+	d.must(d.db.Exec(t.Context(), fmt.Sprintf("BACKUP DATABASE `%s` TO File('%[1]s-backup')", name)))
+	release()
+
+	d.must(d.db.Exec(t.Context(), fmt.Sprintf("DROP DATABASE `%s` SYNC", name)))
+	d.must(d.db.Exec(t.Context(), fmt.Sprintf("RESTORE DATABASE `%s` FROM File('%[1]s-backup')", name)))
+	d.command("", "adopt")
+	d.command("", "verify")
+
+	release = d.hold("tallyhouse rebuild")
+	o := tallyhouse(t, d.env, "", "adopt")
+	if o.code != exitFailed || !strings.Contains(o.err, "tallyhouse rebuild on ") ||
+		!strings.Contains(o.err, "tallyhouse release ledger.records") {
+		t.Errorf("while a command works on the tables: %+v", o)
+	}
+	release()
+	d.command("", "adopt")
+}
+
+// hold keeps the writers of records out, as a command does, until release is called.
+func (d *drill) hold(command string) (release func()) {
+	d.Helper()
+	server, err := database.Open(d.servers.shards[0], 1)
+	d.must(err)
+	hold, err := fence.Take(d.Context(), server, "ledger.records", []int32{0, 1}, fence.NewHolder(command))
+	d.must(err)
+	return func() {
+		d.Helper()
+		d.must(hold.Release(d.Context(), server))
+		d.must(server.Close())
+	}
 }

@@ -221,7 +221,7 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		corrected, err := readMessage(s, file)
+		corrected, err := load.Interruptibly(cmd.Context(), func() ([]byte, error) { return readMessage(s, file) })
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/admin/verify"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 )
@@ -93,7 +95,38 @@ func (s *shell) verify(ctx context.Context, servers servers, o verify.Options) (
 		}
 		reports = append(reports, r)
 	}
-	return reports, nil
+	if len(shards) == 1 {
+		return reports, nil
+	}
+	together, err := s.verifyTogether(ctx, servers, o)
+	if err != nil || together == nil {
+		return reports, err
+	}
+	return append(reports, together), nil
+}
+
+// verifyTogether looks at what the shards have together, through the first of them; nil where no tables show that.
+func (s *shell) verifyTogether(ctx context.Context, servers servers, o verify.Options) (*verify.Report, error) {
+	where := servers.shards[0]
+	where.Database = migrate.AllShards(where.Database)
+	all, err := database.Open(where, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer all.Close()
+	switch found, err := all.Exists(ctx); {
+	case err != nil:
+		return nil, err
+	case !found:
+		s.log.Warn("what refers to nothing is not looked for: no tables show the rows of all shards; `tallyhouse migrate --cluster` makes them",
+			"database", where.Database)
+		return nil, nil
+	}
+	r, err := verify.Together(ctx, all, o)
+	if err != nil {
+		return nil, fmt.Errorf("verify %s at %s: %w", where.Database, where.Addr, err)
+	}
+	return r, nil
 }
 
 func (s *shell) printReports(reports []*verify.Report, asJSON bool) error {

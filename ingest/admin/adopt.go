@@ -93,6 +93,9 @@ func (a Adoption) compare(ctx context.Context, db Database, e *store.Entity, str
 			return position.Refuse("%s has %d partitions, the database knows of %d: this is another topic",
 				e.Topic, len(log.Ranges), stream.Partitions)
 		}
+		if !stream.Keeps(p) {
+			continue // how far it has come is known on its own shard
+		}
 		first, next := uint64(log.Ranges[p].Start), uint64(log.Ranges[p].End)
 		switch state := at[p].State; {
 		case state > next:

@@ -1,11 +1,13 @@
 package admin_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/ingesttest"
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/position"
@@ -132,6 +134,41 @@ func TestAdoptComparesTheLog(t *testing.T) {
 				t.Fatalf("%+v", after)
 			}
 		})
+	}
+}
+
+// Given one of two shards, and logs that long have lost what was ingested, when it is adopted, then it asks for its own partition alone:
+// of the other shard's it is at 0, which is no gap. A gap in its own is one.
+func TestAShardIsAdoptedByItsOwnPartitions(t *testing.T) {
+	t.Parallel()
+	for mine := range partitions {
+		other := 1 - mine
+		l := ingesttest.New(t, events.Records, partitions)
+		for _, c := range ingesttest.NewRecords(uint64(60+mine)).Draw(60, 120) {
+			if kafka.Partition([]byte(c.Key()), partitions) != mine {
+				continue
+			}
+			if _, err := l.Try(int32(mine), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		restream(t, l, func(s *position.Stream) { s.Server, s.Shard, s.Shards = "where it came from", uint32(mine), partitions })
+		a, o := adoption(l), options()
+		o.Shard, o.Shards = mine, partitions
+		ranges := a.Logs[l.Entity.Topic].Ranges
+		ranges[other] = kafkalog.Range{Start: 500, End: 1000}
+		whole := ranges[mine]
+		ranges[mine] = kafkalog.Range{Start: whole.End + 1, End: whole.End + 2}
+		_, err := admin.Adopt(t.Context(), l.DB, a, o)
+		mustSay(t, err, fmt.Sprintf("partition %d", mine), "--accept-gaps")
+		if strings.Contains(err.Error(), fmt.Sprintf("partition %d", other)) {
+			t.Errorf("it asks for the other shard's: %v", err)
+		}
+		ranges[mine] = whole
+		if _, err := admin.Adopt(t.Context(), l.DB, a, o); err != nil {
+			t.Fatal(err)
+		}
+		l.Truth(t)
 	}
 }
 

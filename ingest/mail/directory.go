@@ -9,17 +9,15 @@ import (
 
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/invoice/known"
+	"tallyhouse/ingest/mail/tables"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/events"
 )
 
 // directory looks up projects, contractors and records in the state tables.
 type directory struct {
-	shards []*database.Server
+	shards tables.Shards
 }
-
-// queryTime bounds each query.
-const queryTime = 10 * time.Second
 
 // queriedAddresses is how many addresses are looked up at a time.
 const queriedAddresses = 2000
@@ -34,7 +32,7 @@ func (d directory) projects(ctx context.Context, tenant string, addresses []stri
 	of := map[string][]string{}
 	for page := range slices.Chunk(addresses, queriedAddresses) {
 		params := database.Params{"tenant": database.Text(tenant), "addresses": database.Texts(page)}
-		err := d.each(ctx, projectsQuery, params, func(scan func(...any) error) error {
+		err := d.shards.Each(ctx, projectsQuery, params, func(scan func(...any) error) error {
 			var id, address string
 			if err := scan(&id, &address); err != nil {
 				return err
@@ -56,7 +54,7 @@ WHERE tenant = {tenant:String} AND NOT deleted AND NOT moved AND inbound_email I
 // fingerprint is one of all intake addresses: when it changes, a mail to an unknown one may be known now.
 func (d directory) fingerprint(ctx context.Context, tenant string) (uint64, error) {
 	var sum uint64
-	err := d.each(ctx, fingerprintQuery, database.Params{"tenant": database.Text(tenant)}, func(scan func(...any) error) error {
+	err := d.shards.Each(ctx, fingerprintQuery, database.Params{"tenant": database.Text(tenant)}, func(scan func(...any) error) error {
 		var n uint64
 		err := scan(&n)
 		sum += n
@@ -79,7 +77,7 @@ WHERE tenant = {tenant:String} AND project = '' AND startsWith(id, 'sender:') AN
 func (d directory) knownSenders(ctx context.Context, tenant string, senders []string) (map[string]bool, error) {
 	known := map[string]bool{}
 	params := database.Params{"tenant": database.Text(tenant), "senders": database.Texts(senders)}
-	err := d.each(ctx, knownSendersQuery, params, func(scan func(...any) error) error {
+	err := d.shards.Each(ctx, knownSendersQuery, params, func(scan func(...any) error) error {
 		var sender string
 		err := scan(&sender)
 		known[sender] = sender != ""
@@ -147,7 +145,7 @@ func (d directory) known(ctx context.Context, tenant, domain string, on known.Pr
 	}
 	params := database.Params{"tenant": database.Text(tenant), "domain": database.Text(domain), "taxIDs": database.Texts(on.TaxIDs),
 		"names": database.Texts(on.Names), "ibans": database.Texts(on.IBANs), "most": strconv.Itoa(maxKnown)}
-	err = d.each(ctx, confirmedQuery, params, func(scan func(...any) error) error {
+	err = d.shards.Each(ctx, confirmedQuery, params, func(scan func(...any) error) error {
 		s := known.Supplier{Confirmed: true}
 		err := scan(&s.Contractor, &s.Name, &s.TaxID, &s.IBAN, &s.Domain)
 		all = append(all, s)
@@ -156,7 +154,7 @@ func (d directory) known(ctx context.Context, tenant, domain string, on known.Pr
 	if err != nil {
 		return nil, fmt.Errorf("find the suppliers that people have confirmed: %w", err)
 	}
-	err = d.each(ctx, contractorsQuery, params, func(scan func(...any) error) error {
+	err = d.shards.Each(ctx, contractorsQuery, params, func(scan func(...any) error) error {
 		var s known.Supplier
 		err := scan(&s.Contractor, &s.Name, &s.TaxID)
 		all = append(all, s)
@@ -193,7 +191,7 @@ func (d directory) layouts(ctx context.Context, tenant, taxID, name string) (all
 	}
 	params := database.Params{"tenant": database.Text(tenant), "taxID": database.Text(known.TaxKey(taxID)),
 		"name": database.Text(known.NameKey(name)), "most": strconv.Itoa(maxLayouts)}
-	err = d.each(ctx, layoutsQuery, params, func(scan func(...any) error) error {
+	err = d.shards.Each(ctx, layoutsQuery, params, func(scan func(...any) error) error {
 		var text string
 		if err := scan(&text); err != nil {
 			return err
@@ -265,7 +263,7 @@ func (d directory) contractor(ctx context.Context, tenant, taxID, name string) (
 	var found []string
 	if taxID != "" {
 		params := database.Params{"tenant": database.Text(tenant), "taxID": database.Text(taxID)}
-		err := d.each(ctx, taxIDQuery, params, func(scan func(...any) error) error {
+		err := d.shards.Each(ctx, taxIDQuery, params, func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
 			found = append(found, id)
@@ -283,7 +281,7 @@ func (d directory) contractor(ctx context.Context, tenant, taxID, name string) (
 	}
 	all := 0
 	params := database.Params{"tenant": database.Text(tenant), "name": database.Text(name), "most": strconv.Itoa(mostOfName + 1)}
-	err := d.each(ctx, nameQuery, params, func(scan func(...any) error) error {
+	err := d.shards.Each(ctx, nameQuery, params, func(scan func(...any) error) error {
 		var id, theirs string
 		err := scan(&id, &theirs)
 		if all++; !known.OtherVATID(taxID, theirs) {
@@ -358,7 +356,7 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND id = {id:Strin
 // reading finds what was read last of a record.
 func (d directory) reading(ctx context.Context, tenant, project, id string) (found readingState, err error) {
 	params := database.Params{"tenant": database.Text(tenant), "project": database.Text(project), "id": database.Text(id)}
-	err = d.each(ctx, readingQuery, params, func(scan func(...any) error) error {
+	err = d.shards.Each(ctx, readingQuery, params, func(scan func(...any) error) error {
 		var version uint64
 		var at int64
 		err := scan(&version, &at, &found.confirmed, &found.mail)
@@ -373,7 +371,7 @@ func (d directory) reading(ctx context.Context, tenant, project, id string) (fou
 
 // states calls each with the records that a condition matches.
 func (d directory) states(ctx context.Context, where string, p database.Params, each func(recordState)) error {
-	err := d.each(ctx, stateColumns+where, p, func(scan func(...any) error) error {
+	err := d.shards.Each(ctx, stateColumns+where, p, func(scan func(...any) error) error {
 		var h recordState
 		var rowVersion uint64
 		var received *int64 // microseconds: the driver's own instants end in 2262
@@ -389,16 +387,6 @@ func (d directory) states(ctx context.Context, where string, p database.Params, 
 	})
 	if err != nil {
 		return fmt.Errorf("read the states of records: %w", err)
-	}
-	return nil
-}
-
-// each asks all shards.
-func (d directory) each(ctx context.Context, sql string, p database.Params, row func(scan func(...any) error) error) error {
-	for _, shard := range d.shards {
-		if err := shard.Rows(ctx, database.Query{SQL: sql, Params: p, Limit: queryTime}, row); err != nil {
-			return fmt.Errorf("ClickHouse at %s: %w", shard.Addr(), err)
-		}
 	}
 	return nil
 }

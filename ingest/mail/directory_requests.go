@@ -15,7 +15,7 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND id = {id:Strin
 func (d directory) newestRequest(ctx context.Context, tenant, project, id string) (int64, error) {
 	var newest uint64
 	params := database.Params{"tenant": database.Text(tenant), "project": database.Text(project), "id": database.Text(id)}
-	err := d.each(ctx, newestRequestQuery, params, func(scan func(...any) error) error {
+	err := d.shards.Each(ctx, newestRequestQuery, params, func(scan func(...any) error) error {
 		var version uint64
 		err := scan(&version)
 		newest = max(newest, version)
@@ -35,7 +35,7 @@ ORDER BY requested_at, id LIMIT {most:UInt32}`
 func (d directory) allowedSenders(ctx context.Context, tenant string) ([]string, error) {
 	var all []string
 	params := database.Params{"tenant": database.Text(tenant), "most": fmt.Sprint(events.MostAllowedSenders)}
-	err := d.each(ctx, allowedSendersQuery, params, func(scan func(...any) error) error {
+	err := d.shards.Each(ctx, allowedSendersQuery, params, func(scan func(...any) error) error {
 		var sender string
 		err := scan(&sender)
 		all = append(all, sender)

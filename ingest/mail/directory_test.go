@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"tallyhouse/ingest/invoice/known"
+	"tallyhouse/ingest/mail/tables"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/store/database/databasetest"
@@ -111,7 +112,7 @@ func TestTheDatabaseMakesTheKeysThatSuppliersAreLookedUpBy(t *testing.T) {
 		of  func(string) string
 	}{"name": {nameKey, known.NameKey}, "tax id": {taxKey, known.TaxKey}} {
 		q := database.Query{SQL: "SELECT " + key.sql + " FROM (SELECT arrayJoin({all:Array(String)}) AS name, name AS tax_id)",
-			Params: database.Params{"all": database.Texts(all)}, Limit: queryTime}
+			Params: database.Params{"all": database.Texts(all)}, Limit: tables.QueryTime}
 		var made []string
 		err := db.Rows(t.Context(), q, func(scan func(...any) error) error {
 			var s string

@@ -109,7 +109,7 @@ WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id IN
 func (d directory) told(ctx context.Context, tenant string, projects, ids []string) (map[string]told, error) {
 	of := map[string]told{}
 	params := database.Params{"tenant": database.Text(tenant), "projects": database.Texts(projects), "ids": database.Texts(ids)}
-	err := d.each(ctx, toldQuery, params, func(scan func(...any) error) error {
+	err := d.shards.Each(ctx, toldQuery, params, func(scan func(...any) error) error {
 		var id, status, reason string
 		var version uint64
 		if err := scan(&id, &version, &status, &reason); err != nil {

@@ -20,6 +20,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/latest"
+	"tallyhouse/ingest/worker/position"
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
@@ -293,7 +294,7 @@ func (w *Worker) startWriter(parts context.Context, tp kafkalog.Partition) {
 func (w *Worker) newWriter(tp kafkalog.Partition) *writer {
 	coordinators := w.coordinators[tp.Topic]
 	return &writer{
-		tp: tp, coordinator: coordinators[int(tp.Number)%len(coordinators)], members: w.members, pace: w.pace,
+		tp: tp, coordinator: coordinators[position.ShardOf(tp.Number, len(coordinators))], members: w.members, pace: w.pace,
 		sender: w.sender, metrics: w.metrics, log: w.log.With("topic", tp.Topic, "partition", tp.Number),
 		state: newState(tp, w.observe), sleep: w.sleep, options: w.options.Heads, rows: maxRows, limit: minLimit,
 	}

@@ -2,10 +2,18 @@
 // encryption.
 package loopback
 
-import "net"
+import (
+	"net"
+	"net/url"
+)
 
 // Is reports whether a host, a name or an address without a port, is this machine.
 func Is(host string) bool {
 	address := net.ParseIP(host)
 	return host == "localhost" || address != nil && address.IsLoopback()
+}
+
+// TakesSecrets reports whether secrets may go to a URL: encrypted, or to this machine.
+func TakesSecrets(u *url.URL) bool {
+	return u.Hostname() != "" && (u.Scheme == "https" || u.Scheme == "http" && Is(u.Hostname()))
 }

@@ -1,6 +1,7 @@
 package loopback_test
 
 import (
+	"net/url"
 	"testing"
 
 	"tallyhouse/schemas/loopback"
@@ -19,6 +20,24 @@ func TestThisMachineIsNoOther(t *testing.T) {
 	} {
 		if loopback.Is(host) {
 			t.Errorf("%s is this machine", host)
+		}
+	}
+}
+
+// Given URLs, then secrets go only where they are encrypted, or where they don't leave this machine.
+func TestWhereSecretsMayGo(t *testing.T) {
+	for text, want := range map[string]bool{
+		"https://id.example.com/token": true, "https://10.0.0.1:8443": true, "http://localhost:8080/token": true, "http://127.0.0.1/": true,
+		"http://[::1]:80/": true, "http://id.example.com/token": false, "http://localhost.evil.example/": false,
+		"http://127.0.0.1@evil.example/": false, "ftp://localhost/": false, "id.example.com/token": false,
+		"https:///token": false, "https://:443/": false, "": false,
+	} {
+		u, err := url.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := loopback.TakesSecrets(u); got != want {
+			t.Errorf("%q takes secrets: %v", text, got)
 		}
 	}
 }

@@ -4,9 +4,9 @@ package deadletters
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/maphash"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -22,22 +22,11 @@ var ErrNotFound = errors.New("no such dead letter; `tallyhouse deadletters list`
 // letter. It returns how many messages in the topic are not dead letters.
 func List(ctx context.Context, c kafka.Cluster, tables Tables, each func(Letter) error) (foreign int, err error) {
 	together := grouped{tables: tables, each: each}
-	type refused struct {
-		id      string
-		content [sha256.Size]byte
-	}
-	seen := map[refused]struct{}{}
-	err = kafka.Read(ctx, c, string(events.DeadLetters), func(r *kgo.Record) error {
-		l, err := kafka.ParseDeadLetter(r)
-		if err != nil {
-			foreign++
+	sent := newRepetitions()
+	foreign, err = read(ctx, c, func(l kafka.DeadLetter) error {
+		if sent.before(l) {
 			return nil
 		}
-		this := refused{l.ID(), contentOf(l)}
-		if _, ok := seen[this]; ok {
-			return nil
-		}
-		seen[this] = struct{}{}
 		return together.add(ctx, l)
 	})
 	if err == nil {
@@ -49,25 +38,56 @@ func List(ctx context.Context, c kafka.Cluster, tables Tables, each func(Letter)
 	return foreign, nil
 }
 
-// contentOf tells the refused messages of one place apart.
-func contentOf(l kafka.DeadLetter) [sha256.Size]byte {
-	content := fmt.Appendf(nil, "%d %d %s ", len(l.Key), l.Size(), l.SHA256)
-	return sha256.Sum256(append(append(content, l.Key...), l.Value...))
+// read calls each with every dead letter, as often as it was sent. It returns how many messages are none.
+func read(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) error) (foreign int, err error) {
+	err = kafka.Read(ctx, c, string(events.DeadLetters), func(r *kgo.Record) error {
+		l, err := kafka.ParseDeadLetter(r)
+		if err != nil {
+			foreign++
+			return nil
+		}
+		return each(l)
+	})
+	return foreign, err
+}
+
+// repetitions knows which letters there were, in some 20 bytes for each: a producer may have millions refused. It keeps a
+// hash of 64 bits, by a seed of its own. So any one of ten million letters is taken for a repetition of another with a
+// chance of one in 10^12, and the next list has it.
+type repetitions struct {
+	seed   maphash.Seed
+	hashes map[uint64]struct{}
+}
+
+func newRepetitions() *repetitions { return &repetitions{maphash.MakeSeed(), map[uint64]struct{}{}} }
+
+// before reports whether the letter was asked about before. Messages that were refused at one place are told apart by
+// what they hold.
+func (s *repetitions) before(l kafka.DeadLetter) bool {
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	_, _ = fmt.Fprintf(&h, "%s %d %d %s ", l.ID(), len(l.Key), l.Size(), l.SHA256) // a hash takes everything
+	_, _ = h.Write(l.Key)
+	_, _ = h.Write(l.Value)
+	this := h.Sum64()
+	_, had := s.hashes[this]
+	s.hashes[this] = struct{}{}
+	return had
 }
 
 // Find reads the newest dead letter of this key, which is that of the topic as it is now; ErrNotFound when there is
 // none.
 func Find(ctx context.Context, c kafka.Cluster, tables Tables, id string) (Letter, error) {
 	var newest *kafka.DeadLetter
-	_, err := List(ctx, c, nil, func(l Letter) error {
+	_, err := read(ctx, c, func(l kafka.DeadLetter) error {
 		if l.ID() == id {
-			newest = &l.DeadLetter
+			newest = &l
 		}
 		return nil
 	})
 	switch {
 	case err != nil:
-		return Letter{}, err
+		return Letter{}, fmt.Errorf("read the dead letters: %w", err)
 	case newest == nil:
 		return Letter{}, fmt.Errorf("%s: %w", id, ErrNotFound)
 	}

@@ -19,7 +19,7 @@ type State string
 // The states of a dead letter: docs/commands.md#tallyhouse-deadletters.
 const (
 	Waiting State = "waiting" // the tables have nothing newer of the entity
-	Healed  State = "healed"  // they have: what came later in the log, or has a higher version
+	Healed  State = "healed"  // they have: see healedBy
 	Unknown State = "unknown" // the tables were not asked
 )
 
@@ -42,7 +42,7 @@ type subject struct {
 	topic, tenant, id string
 	partition         int32
 	offset            int64
-	version           int64 // 0: not readable
+	version           int64 // 0: not readable, or none that a message may have
 }
 
 // subjectOf has no tenant where the key names no entity.
@@ -55,8 +55,8 @@ func subjectOf(l kafka.DeadLetter) subject {
 	var of struct {
 		Version int64 `json:"version"`
 	}
-	if json.Unmarshal(events.Unframed(l.Value), &of) != nil || of.Version < 0 {
-		of.Version = 0
+	if json.Unmarshal(events.Unframed(l.Value), &of) != nil || of.Version < 0 || of.Version > events.MaxVersion {
+		of.Version = 0 // none that a corrected message could have
 	}
 	return subject{l.Topic, string(tenant), string(id), l.Partition, l.Offset, of.Version}
 }
@@ -67,8 +67,14 @@ type newest struct {
 	offset, version uint64
 }
 
+// healedBy goes by the version, as the worker does: what came later may be an older state that was late, after which what was refused is
+// still missing. Where it can't be read, what came later is all that there is to go by.
 func (s subject) healedBy(n newest) bool {
-	return n.partition == uint32(s.partition) && int64(n.offset) > s.offset || s.version > 0 && n.version > uint64(s.version)
+	later := n.partition == uint32(s.partition) && int64(n.offset) > s.offset
+	if s.version == 0 {
+		return later
+	}
+	return n.version > uint64(s.version) || n.version == uint64(s.version) && later
 }
 
 const (

@@ -48,8 +48,9 @@ func refused(key string, offset int64, value string) kafka.DeadLetter {
 	}
 }
 
-// A letter is healed when the tables have something newer of its entity: what came later in the log, or has a higher version.
-func TestALetterIsHealedByWhatCameLater(t *testing.T) {
+// A letter is healed when the tables have something newer of its entity: a higher version, or the same that came later in
+// the log. Where its version can't be read, whatever came later.
+func TestALetterIsHealedByWhatIsNewer(t *testing.T) {
 	// Given tables in which the first batch of each partition begins at offset 0
 	l := ingesttest.New(t, events.Contractors, 2)
 	l.Write(contractor(t, "C1", 5, events.Upsert))
@@ -63,6 +64,8 @@ func TestALetterIsHealedByWhatCameLater(t *testing.T) {
 		"a later message, of the same version":      {refused("demo/C1", -1, `{"version":5}`), Healed},
 		"a later message, the letter no JSON":       {refused("demo/C1", -1, `{`), Healed},
 		"a later deletion":                          {refused("demo/C2", -1, `{}`), Healed},
+		"a later message, the version beyond all":   {refused("demo/C1", -1, `{"version":9007199254740992}`), Healed},
+		"a later message of a lower version":        {refused("demo/C1", -1, `{"version":6}`), Waiting},
 		"an earlier message of a higher version":    {refused("demo/C1", 99, `{"version":4}`), Healed},
 		"the very place of what was stored":         {refused("demo/C1", 0, `{"version":5}`), Waiting}, // in a topic made anew
 		"a higher version in another partition":     {at(refused("demo/C1", 99, `{"version":4}`), other), Healed},

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tallyhouse/ingest/admin/load"
 	"tallyhouse/ingest/store"
@@ -186,6 +189,7 @@ func TestCheckTellsWhatCannotBeOpened(t *testing.T) {
 	}
 }
 
+// The copy of standard input has no name from the start on: nothing is left of it, however the process ends.
 func TestStandardInputLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -193,13 +197,10 @@ func TestStandardInputLeavesNothingBehind(t *testing.T) {
 	if _, err := l.Check(context.Background(), []string{"-"}); err != nil {
 		t.Fatal(err)
 	}
-	if spooled, _ := os.ReadDir(dir); len(spooled) != 1 {
-		t.Fatalf("%d files hold standard input, want 1", len(spooled))
+	if named, _ := os.ReadDir(dir); len(named) != 0 {
+		t.Fatalf("%v would be left by a process that is killed", named)
 	}
 	l.Close()
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("%v is left", left)
-	}
 	failing := &load.Load{Entities: entities(), Stdin: io.MultiReader(strings.NewReader("x"), failingReader{}), Progress: silent{}}
 	if _, err := failing.Check(context.Background(), []string{"-"}); err == nil {
 		t.Error("a failing standard input is taken")
@@ -207,6 +208,58 @@ func TestStandardInputLeavesNothingBehind(t *testing.T) {
 	failing.Close()
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("after a failure %v is left", left)
+	}
+}
+
+// Given standard input, or a named pipe, that doesn't end, when the command is to end, then it does at once.
+func TestALoadEndsThoughItsInputDoesNot(t *testing.T) {
+	quiet := filepath.Join(t.TempDir(), "pipe")
+	if err := unix.Mkfifo(quiet, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := filepath.Join(t.TempDir(), "pipe")
+	if err := unix.Mkfifo(open, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writer, err := os.OpenFile(open, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	for name, from := range map[string]string{
+		"standard input": "-", "a pipe that nobody opens": quiet, "a pipe to which nobody writes": open,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("TMPDIR", dir)
+			in, stdin := io.Pipe()
+			defer stdin.Close()
+			l := &load.Load{Entities: entities(), Stdin: in, Progress: silent{}}
+			defer l.Close()
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				_, err := l.Check(ctx, []string{from})
+				ended <- err
+			}()
+			if from == "-" {
+				if _, err := io.WriteString(stdin, contractor("C1", 1)+"\n"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stop()
+			select {
+			case err := <-ended:
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("it ends with %v", err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatal("it doesn't end")
+			}
+			if left, _ := os.ReadDir(dir); len(left) != 0 {
+				t.Errorf("%v is left", left)
+			}
+		})
 	}
 }
 

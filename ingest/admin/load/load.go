@@ -66,7 +66,7 @@ func (l *Load) Check(ctx context.Context, names []string) (Checked, error) {
 		if name == "-" && slices.Contains(names[:i], name) {
 			return Checked{}, errors.New("standard input can be loaded once: give - once")
 		}
-		s, err := open(name, l.Stdin)
+		s, err := open(ctx, name, l.Stdin)
 		if err != nil {
 			return Checked{}, err
 		}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,15 +28,15 @@ type source struct {
 	file     *os.File
 	size     int64
 	modified time.Time
-	spooled  bool
+	named    bool // a temporary file that still has its name
 }
 
 // open opens what the user named; "-" and everything that cannot be read twice is copied to a temporary file first.
-func open(name string, stdin io.Reader) (*source, error) {
+func open(ctx context.Context, name string, stdin io.Reader) (*source, error) {
 	if name == "-" {
-		return spool("standard input", stdin)
+		return spool(ctx, "standard input", stdin)
 	}
-	f, err := os.Open(name)
+	f, err := Interruptibly(ctx, func() (*os.File, error) { return os.Open(name) }) // of a named pipe it waits for who writes
 	if err != nil {
 		return nil, fmt.Errorf("open what to load: %w", err)
 	}
@@ -47,7 +48,7 @@ func open(name string, stdin io.Reader) (*source, error) {
 		err = fmt.Errorf("open what to load: %s is a directory; name the files in it", name)
 	case !info.Mode().IsRegular():
 		defer f.Close()
-		return spool(name, f)
+		return spool(ctx, name, f)
 	}
 	if err != nil {
 		f.Close()
@@ -56,18 +57,24 @@ func open(name string, stdin io.Reader) (*source, error) {
 	return &source{name: name, file: f, size: info.Size(), modified: info.ModTime()}, nil
 }
 
-func spool(name string, from io.Reader) (_ *source, err error) {
+func spool(ctx context.Context, name string, from io.Reader) (_ *source, err error) {
 	f, err := os.CreateTemp("", "tallyhouse-load-")
 	if err != nil {
 		return nil, fmt.Errorf("make room for %s: %w; point TMPDIR to a place to write", name, err)
 	}
-	s := &source{name: name, file: f, spooled: true}
+	// A file that is open needs no name, and without one it goes with the process, however that ends. Some systems
+	// keep the name of what is open.
+	s := &source{name: name, file: f, named: os.Remove(f.Name()) != nil}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	if s.size, err = io.Copy(f, io.LimitReader(from, maxSpool+1)); err != nil {
+	s.size, err = Interruptibly(ctx, func() (int64, error) { return io.Copy(f, io.LimitReader(from, maxSpool+1)) })
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("copy %s: %w", name, context.Cause(ctx))
+	case err != nil:
 		return nil, fmt.Errorf("copy %s to %s: %w; point TMPDIR to a disk with more room, or load files", name, f.Name(), err)
 	}
 	if s.size > maxSpool {
@@ -81,9 +88,30 @@ func spool(name string, from io.Reader) (_ *source, err error) {
 	return s, nil
 }
 
+// Interruptibly does what no context ends, such as a read from a pipe to which nobody writes, and returns when the
+// context ends: what is left of it waits on, in vain, until the process ends.
+func Interruptibly[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		result T
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		result, err := do()
+		done <- outcome{result, err}
+	}()
+	select {
+	case o := <-done:
+		return o.result, o.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
 func (s *source) close() {
 	s.file.Close()
-	if s.spooled {
+	if s.named {
 		os.Remove(s.file.Name())
 	}
 }

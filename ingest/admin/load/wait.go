@@ -134,7 +134,7 @@ func (l *Load) behind(ctx context.Context, shards []*database.Server, wants map[
 		for i, shard := range shards {
 			mine := map[int32]uint64{}
 			for p, want := range wants {
-				if p%len(shards) == i {
+				if position.ShardOf(int32(p), len(shards)) == i {
 					mine[int32(p)] = want
 				}
 			}

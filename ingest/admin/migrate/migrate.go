@@ -165,7 +165,7 @@ func (s *shard) await(ctx context.Context, db *database.Server) (*fence.Hold, er
 		case !errors.Is(err, fence.ErrLostRace):
 			return err
 		}
-		return retry.RetryableError(fmt.Errorf("waited %s: %w; when that process is dead, run `tallyhouse release %s`", s.Timeout, err, topic))
+		return retry.RetryableError(fmt.Errorf("waited %s: %w", s.Timeout, err))
 	})
 	if err != nil && ctx.Err() != nil {
 		return nil, fmt.Errorf("wait for another migration: %w", err)

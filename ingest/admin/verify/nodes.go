@@ -43,7 +43,7 @@ func ineffectiveNodes(ctx context.Context, db Database, most int) ([]Warning, er
 			}
 		}
 	}
-	err := db.Rows(ctx, database.Query{SQL: nodesOf, Limit: warningLimit}, func(scan func(...any) error) error {
+	err := db.Rows(ctx, database.Query{SQL: nodesOf + overShards, Limit: warningLimit}, func(scan func(...any) error) error {
 		var tenant, id, structureOfProject string
 		var n node
 		if err := scan(&tenant, &id, &n.project, &n.structure, &n.parent, &structureOfProject); err != nil {

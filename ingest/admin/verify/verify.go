@@ -106,17 +106,35 @@ func (r *Report) Uncompared() (n int) {
 	return n
 }
 
-// Run looks at all tables of a database and their sums, and for what is worth a warning.
+// Run looks at all tables of a database and their sums, and for what is worth a warning. One of several shards has not all
+// that its entities refer to: Together looks for that.
 func Run(ctx context.Context, db Database, o Options) (*Report, error) {
 	r := &Report{Database: db.Name(), Address: db.Addr()}
 	var err error
 	if r.Topics, err = Sums(ctx, db, store.All(), o); err != nil {
 		return nil, err
 	}
-	if r.Warnings, err = warnings(ctx, db, o.most()); err != nil {
+	if r.Warnings, err = ask(ctx, db, o.most(), ofIngest()); err != nil {
 		return nil, err
 	}
+	if o.Shards > 1 {
+		return r, nil
+	}
+	more, err := ofEntities(ctx, db, o.most())
+	if err != nil {
+		return nil, err
+	}
+	r.Warnings = append(r.Warnings, more...)
 	return r, nil
+}
+
+// Together looks for what makes no sense beside the rest, in a database whose tables show the rows of all shards.
+func Together(ctx context.Context, db Database, o Options) (*Report, error) {
+	warnings, err := ofEntities(ctx, db, o.most())
+	if err != nil {
+		return nil, err
+	}
+	return &Report{Database: db.Name(), Address: db.Addr(), Topics: []Topic{}, Warnings: warnings}, nil
 }
 
 // Sums looks at the tables of some entities and their sums; at none where an entity contributes nothing.

@@ -57,10 +57,6 @@ func rollNames() string {
 	return strings.Join(names, ", ")
 }
 
-func allWarnings() []warning {
-	return slices.Concat(ofIngest(), ofReferences(), ofSeveral(), ofTables())
-}
-
 // ofIngest are about what the worker and this program write for themselves.
 func ofIngest() []warning {
 	return []warning{
@@ -173,19 +169,32 @@ func ofTables() (all []warning) {
 	return all
 }
 
-// warnings asks for everything that concerns what this binary stores.
-func warnings(ctx context.Context, db Database, most int) ([]Warning, error) {
+// ofEntities asks for what entities make no sense beside others, which may be on any shard: db shows those of all.
+func ofEntities(ctx context.Context, db Database, most int) ([]Warning, error) {
+	found, err := ask(ctx, db, most, slices.Concat(ofReferences(), ofSeveral(), ofTables()))
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := ineffectiveNodes(ctx, db, most)
+	return append(found, nodes...), err
+}
+
+// overShards lets a query compare tables that lie on several shards: each of them asks for all of the other table.
+const overShards = " SETTINGS distributed_product_mode = 'global'"
+
+// ask asks for those warnings that concern what this binary stores.
+func ask(ctx context.Context, db Database, most int, warnings []warning) ([]Warning, error) {
 	var stored []string
 	for _, e := range store.All() {
 		stored = append(stored, e.Table)
 	}
 	found := []Warning{}
-	for _, w := range allWarnings() {
+	for _, w := range warnings {
 		if slices.ContainsFunc(w.tables, func(t string) bool { return !slices.Contains(stored, t) }) {
 			continue
 		}
 		is := Warning{What: w.what}
-		err := db.Rows(ctx, database.Query{SQL: w.query, Limit: warningLimit}, func(scan func(...any) error) error {
+		err := db.Rows(ctx, database.Query{SQL: w.query + overShards, Limit: warningLimit}, func(scan func(...any) error) error {
 			var line string
 			err := scan(&line)
 			if is.Count++; len(is.First) < most {
@@ -200,9 +209,5 @@ func warnings(ctx context.Context, db Database, most int) ([]Warning, error) {
 			found = append(found, is)
 		}
 	}
-	nodes, err := ineffectiveNodes(ctx, db, most)
-	if err != nil {
-		return nil, err
-	}
-	return append(found, nodes...), nil
+	return found, nil
 }

@@ -2,17 +2,21 @@ package verify_test
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/admin/verify"
 	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
@@ -40,6 +44,66 @@ func put(t *testing.T, l *ingesttest.Ledger, topic events.Topic, of map[string]a
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Given entities on two shards, of which some refer to what is on the other one, then no shard is warned about those; of all
+// together it is told what refers to nothing, and what is there twice.
+func TestShardsAreWarnedAboutTogether(t *testing.T) {
+	t.Parallel()
+	var where []database.Options
+	for _, shard := range clickhousetest.StartCluster(t, "pair", 2) {
+		where = append(where, database.Options{Addr: shard.Addr(), Database: "ledger", User: "default"})
+	}
+	silent := migrate.Options{Target: clickhouse.Target{Cluster: "pair"}, Log: slog.New(slog.DiscardHandler)}
+	if _, err := migrate.Up(t.Context(), where, silent); err != nil {
+		t.Fatal(err)
+	}
+	one, other := ingesttest.Open(t, where[0], events.Records, 2), ingesttest.Open(t, where[1], events.Records, 2)
+	some := events.Some[string]
+	record := func(project string) *events.Record {
+		return &events.Record{ProjectID: project, Source: "invoice", Direction: "in", StepKind: "setup", Intake: events.Intake{Channel: "api"}}
+	}
+	put(t, one, events.Projects, map[string]any{"P": &events.Project{Name: "P", Currency: "EUR", BudgetStructureID: some("S")}})
+	put(t, other, events.Records, map[string]any{"good": record("P"), "lost": record("Q")})
+	put(t, one, events.Users, map[string]any{"on": &events.User{Name: "x", Active: true}})
+	put(t, other, events.Memberships, map[string]any{
+		"m1": &events.Membership{UserID: "on", Scope: events.Scope{ProjectID: some("P")}, Role: "user"},
+	})
+	put(t, one, events.BudgetNodes, map[string]any{"top": &events.BudgetNode{StructureID: some("S"), Level: "budget", Active: true}})
+	put(t, other, events.BudgetNodes, map[string]any{
+		"own": &events.BudgetNode{ProjectID: some("P"), ParentID: some("top"), Level: "costItem"},
+	})
+	put(t, one, events.UncommittedEntries, map[string]any{"u1": &events.UncommittedEntry{ProjectID: "P", NodeID: "top"}})
+	put(t, other, events.UncommittedEntries, map[string]any{"u2": &events.UncommittedEntry{ProjectID: "P", NodeID: "top"}})
+
+	o := options()
+	o.NoHold, o.Shards = true, 2
+	for o.Shard = range where {
+		l := []*ingesttest.Ledger{one, other}[o.Shard]
+		restream(t, l, func(s *position.Stream) { s.Shard, s.Shards = uint32(o.Shard), 2 })
+		report, err := verify.Run(t.Context(), l.DB, o)
+		if err != nil || len(report.Warnings) != 0 {
+			t.Errorf("of shard %d: %+v, %v", o.Shard, report, err)
+		}
+	}
+	all := where[0]
+	all.Database = migrate.AllShards(all.Database)
+	db, err := database.Open(all, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	report, err := verify.Together(t.Context(), db, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, w := range report.Warnings {
+		lines = append(lines, w.First...)
+	}
+	if want := []string{"T P node top: u1, u2", "T Q: 1"}; !slices.Equal(lines, want) {
+		t.Errorf("together: %+v, want %v", report.Warnings, want)
 	}
 }
 

@@ -9,30 +9,18 @@ import (
 	"time"
 
 	"tallyhouse/analytics"
+	"tallyhouse/ingest/mail/tables"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/events"
 )
 
 // directory is what the tables say of people, projects and mails.
 type directory struct {
-	shards []*database.Server
+	shards tables.Shards
 }
-
-// queryTime bounds each query.
-const queryTime = 10 * time.Second
 
 // mostProjects bounds the projects that are looked at for one answer.
 const mostProjects = 1000
-
-// each asks all shards.
-func (d directory) each(ctx context.Context, sql string, p database.Params, row func(scan func(...any) error) error) error {
-	for _, shard := range d.shards {
-		if err := shard.Rows(ctx, database.Query{SQL: sql, Params: p, Limit: queryTime}, row); err != nil {
-			return fmt.Errorf("ClickHouse at %s: %w", shard.Addr(), err)
-		}
-	}
-	return nil
-}
 
 const userQuery = `SELECT assumeNotNull(email) FROM users FINAL
 WHERE tenant = {tenant:String} AND project = '' AND id = {user:String} AND NOT deleted AND active AND email IS NOT NULL`
@@ -40,7 +28,7 @@ WHERE tenant = {tenant:String} AND project = '' AND id = {user:String} AND NOT d
 // user is the address of an active user, "" without one that is fit to write to.
 func (d directory) user(ctx context.Context, tenant, user string) (address string, err error) {
 	params := database.Params{"tenant": database.Text(tenant), "user": database.Text(user)}
-	err = d.each(ctx, userQuery, params, func(scan func(...any) error) error {
+	err = d.shards.Each(ctx, userQuery, params, func(scan func(...any) error) error {
 		var email string
 		err := scan(&email)
 		if a, wrong := mail.ParseAddress(email); wrong == nil && plain(a.Address) {
@@ -69,7 +57,7 @@ func (d directory) seen(ctx context.Context, tenant, user string, projects []str
 	var everywhere bool
 	ids, workspaces := []string{}, []string{}
 	params := database.Params{"tenant": database.Text(tenant), "user": database.Text(user)}
-	err := d.each(ctx, membershipsQuery, params, func(scan func(...any) error) error {
+	err := d.shards.Each(ctx, membershipsQuery, params, func(scan func(...any) error) error {
 		var all bool
 		var project, workspace string
 		err := scan(&all, &project, &workspace)
@@ -89,7 +77,7 @@ func (d directory) seen(ctx context.Context, tenant, user string, projects []str
 	projects = projects[:min(len(projects), mostProjects)]
 	params = database.Params{"tenant": database.Text(tenant), "projects": database.Texts(projects), "ids": database.Texts(ids),
 		"workspaces": database.Texts(workspaces), "everywhere": fmt.Sprint(everywhere)}
-	err = d.each(ctx, seenQuery, params, func(scan func(...any) error) error {
+	err = d.shards.Each(ctx, seenQuery, params, func(scan func(...any) error) error {
 		var id, name string
 		err := scan(&id, &name)
 		names[id] = name
@@ -116,7 +104,7 @@ LIMIT 1000`
 func (d directory) read(ctx context.Context, tenant string, ids []string) ([]read, error) {
 	var all []read
 	params := database.Params{"tenant": database.Text(tenant), "ids": database.Texts(ids)}
-	err := d.each(ctx, readQuery, params, func(scan func(...any) error) error {
+	err := d.shards.Each(ctx, readQuery, params, func(scan func(...any) error) error {
 		var r read
 		var state, reading string
 		if err := scan(&r.id, &r.project, &state, &reading); err != nil {
@@ -148,7 +136,7 @@ func (d directory) came(ctx context.Context, tenant, project string, since, till
 	of := map[analytics.InboxState]int{}
 	params := database.Params{"tenant": database.Text(tenant), "project": database.Text(project),
 		"since": fmt.Sprint(since.UnixMicro()), "till": fmt.Sprint(till.UnixMicro())}
-	err := d.each(ctx, cameQuery, params, func(scan func(...any) error) error {
+	err := d.shards.Each(ctx, cameQuery, params, func(scan func(...any) error) error {
 		var state string
 		var n int64
 		err := scan(&state, &n)
@@ -187,7 +175,7 @@ func (d directory) open(ctx context.Context, tenant, project string, oldest, sin
 	var all []found
 	params := database.Params{"tenant": database.Text(tenant), "project": database.Text(project),
 		"oldest": fmt.Sprint(oldest.UnixMicro()), "since": fmt.Sprint(since.UnixMicro())}
-	err = d.each(ctx, openQuery, params, func(scan func(...any) error) error {
+	err = d.shards.Each(ctx, openQuery, params, func(scan func(...any) error) error {
 		var f found
 		err := scan(&f.id, &f.arrived)
 		all = append(all, f)
@@ -202,7 +190,7 @@ func (d directory) open(ctx context.Context, tenant, project string, oldest, sin
 		ids = append(ids, f.id)
 	}
 	params = database.Params{"tenant": database.Text(tenant), "ids": database.Texts(ids), "own": fmt.Sprint(analytics.ApplicationsOwn)}
-	err = d.each(ctx, takenQuery, params, func(scan func(...any) error) error {
+	err = d.shards.Each(ctx, takenQuery, params, func(scan func(...any) error) error {
 		var id string
 		err := scan(&id)
 		ids = slices.DeleteFunc(ids, func(open string) bool { return open == id })

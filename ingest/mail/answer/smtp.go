@@ -3,18 +3,17 @@ package answer
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
+	"tallyhouse/ingest/mail/login"
 	"tallyhouse/schemas/loopback"
 )
 
@@ -59,12 +58,8 @@ func parseServer(s string) (Server, error) {
 			_, err := o.password()
 			wrong = append(wrong, err)
 		case name == "ca" && value != "":
-			pem, err := os.ReadFile(value)
-			o.tls.RootCAs = x509.NewCertPool()
-			if err != nil {
-				wrong = append(wrong, fmt.Errorf("smtp: ca: %w", err))
-			} else if !o.tls.RootCAs.AppendCertsFromPEM(pem) {
-				wrong = append(wrong, fmt.Errorf("smtp: ca: %s holds no PEM certificate", value))
+			if o.tls.RootCAs, err = login.Authorities(value); err != nil {
+				wrong = append(wrong, fmt.Errorf("smtp: %w", err))
 			}
 		case name == "tls" && value == "off" && !o.implicit && (o.user == "" || loopback.Is(u.Hostname())):
 			o.plain = true
@@ -84,13 +79,9 @@ func (s Server) String() string { return s.host }
 
 // password is read anew at each login, so that it can be renewed.
 func (s Server) password() (string, error) {
-	content, err := os.ReadFile(s.passwordFile)
+	password, err := login.Password(s.passwordFile)
 	if err != nil {
-		return "", fmt.Errorf("smtp: password-file: %w", err)
-	}
-	password := strings.TrimRight(string(content), "\r\n")
-	if password == "" {
-		return "", fmt.Errorf("smtp: password-file: %s is empty", s.passwordFile)
+		return "", fmt.Errorf("smtp: %w", err)
 	}
 	return password, nil
 }

@@ -6,15 +6,14 @@ package mailbox
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 
+	"tallyhouse/ingest/mail/login"
 	"tallyhouse/schemas/loopback"
 )
 
@@ -118,7 +117,7 @@ func (a *Address) parameters(query url.Values) (wrong []error) {
 		case name == "auth" && value == "login":
 		case name == "password-file" && value != "":
 			a.passwordFile = value
-			_, err := readPassword(value)
+			_, err := login.Password(value)
 			wrong = append(wrong, err)
 		case name == "allow" && value != "":
 			for _, allowed := range query[name] {
@@ -133,15 +132,9 @@ func (a *Address) parameters(query url.Values) (wrong []error) {
 		case name == "tls" && value == "off" && a.security == startTLS:
 			a.security = noEncryption
 		case name == "ca" && value != "":
-			pem, err := os.ReadFile(value)
-			if err != nil {
-				wrong = append(wrong, fmt.Errorf("ca: %w", err))
-				continue
-			}
-			a.tls.RootCAs = x509.NewCertPool()
-			if !a.tls.RootCAs.AppendCertsFromPEM(pem) {
-				wrong = append(wrong, fmt.Errorf("ca: %s holds no PEM certificate", value))
-			}
+			var err error
+			a.tls.RootCAs, err = login.Authorities(value)
+			wrong = append(wrong, err)
 		case query.Get("auth") == "oauth2" && value != "" && tokens.parameter(name, value):
 		default:
 			wrong = append(wrong, fmt.Errorf("parameter %s must be one of tenant=ID, auth=login, xoauth2 or oauth2, "+
@@ -177,19 +170,7 @@ func (a Address) secret(ctx context.Context) (string, error) {
 	if a.passwordFile == "" {
 		return a.password, nil
 	}
-	return readPassword(a.passwordFile)
-}
-
-func readPassword(file string) (string, error) {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("password-file: %w", err)
-	}
-	password := strings.TrimRight(string(content), "\r\n")
-	if password == "" {
-		return "", fmt.Errorf("password-file: %s is empty", file)
-	}
-	return password, nil
+	return login.Password(a.passwordFile)
 }
 
 // local reports whether the server is on this machine.

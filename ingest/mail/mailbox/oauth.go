@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"tallyhouse/schemas/loopback"
 )
 
 // provider is a service that hands out access tokens for mailboxes.
@@ -79,6 +82,7 @@ func (o *oauth) check() (wrong []error) {
 	case known:
 		o.complete(p)
 	}
+	wrong = append(wrong, checkEndpoint("token-url", o.tokenURL), checkEndpoint("device-url", o.deviceURL))
 	if o.clientID == "" {
 		wrong = append(wrong, errors.New("auth=oauth2 needs client-id=ID"))
 	}
@@ -90,6 +94,15 @@ func (o *oauth) check() (wrong []error) {
 			"or, of an application by itself, client-secret-file=FILE or client-certificate-file=FILE"))
 	}
 	return wrong
+}
+
+// checkEndpoint is nil when the application's secrets and the tokens may go to a URL, and when there is none.
+func checkEndpoint(parameter, text string) error {
+	u, err := url.Parse(text)
+	if text == "" || err == nil && loopback.TakesSecrets(u) {
+		return nil
+	}
+	return fmt.Errorf("%s must be a URL that begins with https:// (http:// only on this machine), not %q", parameter, text)
 }
 
 func (o *oauth) complete(p provider) {

@@ -358,6 +358,13 @@ func TestWrongOAuthParametersAreRefused(t *testing.T) {
 		"&provider=microsoft&client-id=c&client-secret-file=f&directory=d": "",
 		"&provider=google&client-id=c&refresh-token-file=f":                "",
 		"&token-url=https://id.example&client-id=c&refresh-token-file=f":   "",
+
+		"&token-url=http://id.example&client-id=c&refresh-token-file=f":                               "token-url must be a URL that begins with https://",
+		"&token-url=id.example&client-id=c&refresh-token-file=f":                                      "token-url must be",
+		"&token-url=http://127.0.0.1.id.example&client-id=c&refresh-token-file=f":                     "token-url must be",
+		"&provider=google&token-url=http://id.example&client-id=c&refresh-token-file=f":               "token-url must be",
+		"&token-url=https://id.example&device-url=http://id.example&client-id=c&refresh-token-file=f": "device-url must be",
+		"&token-url=http://127.0.0.1:80&device-url=http://localhost&client-id=c&refresh-token-file=f": "",
 	} {
 		_, err := mailbox.ParseAddress(u + query)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

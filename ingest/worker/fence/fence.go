@@ -34,13 +34,15 @@ type Claim struct {
 
 // Held says who keeps a partition from being claimed.
 type Held struct {
+	Topic     string
 	Partition int32
 	Owner     string
 	Since     time.Time
 }
 
 func (h *Held) Error() string {
-	return fmt.Sprintf("partition %d is held by %s since %s", h.Partition, Holder(h.Owner), h.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("partition %d is held by %s since %s: wait for it, or, if that process is dead, run `tallyhouse release %s`",
+		h.Partition, Holder(h.Owner), h.Since.UTC().Format(time.RFC3339), h.Topic)
 }
 
 // Holder is the part of a hold's owner that names the holder.
@@ -143,7 +145,7 @@ func put(ctx context.Context, db Database, topic string, partitions []int32, own
 	for _, p := range partitions {
 		s := current[p]
 		if s.Held && (holder == "" || Holder(s.Owner) != holder) {
-			held[p] = &Held{Partition: p, Owner: s.Owner, Since: s.Since}
+			held[p] = &Held{Topic: topic, Partition: p, Owner: s.Owner, Since: s.Since}
 			continue
 		}
 		asked = append(asked, fmt.Sprintf("(%d,%d)", p, s.Epoch))

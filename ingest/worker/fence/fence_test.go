@@ -3,6 +3,7 @@ package fence_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -386,6 +387,71 @@ func TestBreakEndsADeadHoldersHoldAndWhatItLeftRunning(t *testing.T) {
 	}
 	if c := put(t, db, 0, 1); holds(t, db, hold) || !mayWrite(t, db, c, 0) || !mayWrite(t, db, c, 1) {
 		t.Fatal("it still holds")
+	}
+}
+
+// Given a backup that was made while a command held a topic, when it is restored, then the next holder takes the dead hold over; and it
+// keeps others out itself, however much later and whatever becomes of the table's rows.
+func TestAHoldThatCameWithABackupIsTakenOver(t *testing.T) {
+	db := server(t)
+	dead := take(t, db, "the dead", 0, 1)
+	anotherSecond(t, db)
+	restore(t, db)
+	if !holds(t, db, dead) {
+		t.Fatal("the backup has no hold: nothing is tested")
+	}
+	next := take(t, db, "the next", 0, 1)
+	if holds(t, db, dead) || !holds(t, db, next) {
+		t.Fatal("the dead holder's hold counts")
+	}
+
+	anotherSecond(t, db)
+	trim := database.Statement{SQL: "ALTER TABLE fences DELETE WHERE owner = '" + dead.Owner + "' SETTINGS mutations_sync = 1"}
+	if err := db.Exec(t.Context(), trim); err != nil {
+		t.Fatal(err)
+	}
+	_, err := fence.Take(t.Context(), db, topic, []int32{1}, "another")
+	var held *fence.Held
+	if !errors.As(err, &held) || !strings.Contains(err.Error(), "the next") || !strings.Contains(err.Error(), "tallyhouse release "+topic) {
+		t.Fatalf("of a hold whose holder may live: %v", err)
+	}
+	if err := next.Release(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if c := put(t, db, 0, 1); !mayWrite(t, db, c, 0) || !mayWrite(t, db, c, 1) {
+		t.Fatal("released, and yet held")
+	}
+}
+
+// restore replaces the database by a backup of itself.
+func restore(t *testing.T, db *database.Server) {
+	t.Helper()
+	in, err := database.Open(database.Options{Addr: db.Addr(), Database: "default", User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	for _, s := range []string{
+		"BACKUP DATABASE `%[1]s` TO File('%[1]s-backup')", "DROP DATABASE `%[1]s` SYNC", "RESTORE DATABASE `%[1]s` FROM File('%[1]s-backup')",
+	} {
+		if err := in.Exec(t.Context(), database.Statement{SQL: fmt.Sprintf(s, db.Name())}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// anotherSecond waits until the server's clock shows another second: when a table was made is known no better.
+func anotherSecond(t *testing.T, db *database.Server) {
+	t.Helper()
+	var began, now time.Time
+	for began.IsZero() || now.Equal(began) {
+		if err := db.Row(t.Context(), database.Query{SQL: "SELECT now()"}, &now); err != nil {
+			t.Fatal(err)
+		}
+		if began.IsZero() {
+			began = now
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 

@@ -36,8 +36,9 @@ func NewHolder(command string) string {
 }
 
 // Take puts up a hold on all the partitions and kills what runs; a hold of the same holder is replaced, which is how
-// a holder goes on after a statement in doubt. When it does not get every partition, or fails, it gives all back; the
-// error is then a *Held that names the other holder, or wraps ErrLostRace: try again; or it is the server's.
+// a holder goes on after a statement in doubt, and so is one that came with a backup. When it does not get every
+// partition, or fails, it gives all back; the error is then a *Held that names the other holder, or wraps ErrLostRace:
+// try again; or it is the server's.
 func Take(ctx context.Context, db Database, topic string, partitions []int32, holder string) (*Hold, error) {
 	h := &Hold{Claim: &Claim{Topic: topic}, holder: holder, partitions: partitions}
 	err := h.take(ctx, db)
@@ -56,6 +57,9 @@ const releaseTimeout = time.Minute
 
 func (h *Hold) take(ctx context.Context, db Database) error {
 	topic := h.Topic
+	if err := h.takeOverRestored(ctx, db); err != nil {
+		return err
+	}
 	claim, held, err := put(ctx, db, topic, h.partitions, h.owner(), h.holder, holdStep, true)
 	if err != nil {
 		return err
@@ -80,6 +84,38 @@ func (h *Hold) take(ctx context.Context, db Database) error {
 		return err
 	}
 	return h.Check(ctx, db)
+}
+
+// fencesMade is when the table of fences was made on this server, in whole seconds. Nothing that happens to its rows changes it.
+const fencesMade = `SELECT metadata_modification_time FROM system.tables WHERE database = currentDatabase() AND name = 'fences'`
+
+// takeOverRestored replaces the holds of others that are older than the table in which they are: a backup keeps the holds
+// of its moment, and nobody has them any more when it was restored. The clock of another server may have made one younger;
+// that one has to be released.
+func (h *Hold) takeOverRestored(ctx context.Context, db Database) error {
+	current, err := Read(ctx, db, h.Topic)
+	if err != nil {
+		return err
+	}
+	var made time.Time
+	for _, p := range h.partitions {
+		s := current[p]
+		if !s.Held || Holder(s.Owner) == h.holder {
+			continue
+		}
+		if made.IsZero() {
+			if err := db.Rows(ctx, database.Query{SQL: fencesMade}, func(scan func(...any) error) error { return scan(&made) }); err != nil {
+				return fmt.Errorf("see when the fences were made: %w", err)
+			}
+		}
+		if !s.Since.Before(made) {
+			continue
+		}
+		if err := override(ctx, db, h.Topic, p, Holder(s.Owner), h.owner(), holdStep, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const (
@@ -200,7 +236,7 @@ func Break(ctx context.Context, db Database, topic string, command string) (brok
 	}
 	for p, s := range current {
 		if s.Held {
-			broken = append(broken, Held{Partition: p, Owner: s.Owner, Since: s.Since})
+			broken = append(broken, Held{Topic: topic, Partition: p, Owner: s.Owner, Since: s.Since})
 		}
 	}
 	if len(broken) == 0 {
@@ -232,9 +268,9 @@ func override(ctx context.Context, db Database, topic string, partition int32, h
 	case err != nil:
 		return err
 	case held[partition] != nil:
-		return fmt.Errorf("release %s: meanwhile %w", topic, held[partition])
+		return fmt.Errorf("end a hold on %s: meanwhile %w", topic, held[partition])
 	case !claim.Has(partition):
-		return fmt.Errorf("release %s: %w: %s may still be alive", topic, ErrLostRace, holder)
+		return fmt.Errorf("end a hold on %s: %w: %s may still be alive", topic, ErrLostRace, holder)
 	}
 	return nil
 }

@@ -114,6 +114,12 @@ func (s Stream) IsGap(partition int32, position, begin uint64) bool {
 	return position < begin && begin > s.Began(partition)
 }
 
+// ShardOf is the number, from 0, of the shard on which a partition is kept, of so many.
+func ShardOf(partition int32, shards int) int { return int(partition) % max(shards, 1) }
+
+// Keeps reports whether a partition is kept on the shard that this database was written as. Of the others it has no row, and stays at 0.
+func (s Stream) Keeps(partition int32) bool { return ShardOf(partition, int(s.Shards)) == int(s.Shard) }
+
 // NewLife names a life of a stream: heads of another one are worth nothing.
 func NewLife() string { return rand.Text() }
 

@@ -3,6 +3,7 @@ package position_test
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,24 @@ func TestWhatIsAGap(t *testing.T) {
 	} {
 		if got := s.IsGap(tc.partition, tc.position, tc.begin); got != tc.gap {
 			t.Errorf("partition %d at %d, its log from %d on: a gap: %v", tc.partition, tc.position, tc.begin, got)
+		}
+	}
+}
+
+// Given a database that is one of several shards, then the partitions that it keeps are its own; one that is no shard of many keeps all.
+func TestAShardKeepsItsOwnPartitions(t *testing.T) {
+	for _, tc := range []struct {
+		shard, shards uint32
+		keeps         []int32
+	}{{0, 1, []int32{0, 1, 2, 3, 4, 5}}, {0, 2, []int32{0, 2, 4}}, {1, 2, []int32{1, 3, 5}}, {2, 3, []int32{2, 5}}} {
+		var keeps []int32
+		for p := range int32(6) {
+			if (position.Stream{Shard: tc.shard, Shards: tc.shards}).Keeps(p) {
+				keeps = append(keeps, p)
+			}
+		}
+		if !slices.Equal(keeps, tc.keeps) {
+			t.Errorf("shard %d of %d keeps %v, want %v", tc.shard, tc.shards, keeps, tc.keeps)
 		}
 	}
 }
