@@ -52,7 +52,7 @@ type vocabulary struct {
 
 	// Sums.
 	roles                                                                    []roleWording
-	partOfTotal                                                              *words.Pattern
+	partOfTotal, rounded                                                     *words.Pattern
 	anyTax, taxFollows, containedBefore, containedAfter, containedNet, noTax *words.Pattern
 	zeroRate, netWord, contractSum, countedFrom, listHeading, withheld       *words.Pattern
 	bareWithout, bareWith, bareRate                                          *words.Pattern
@@ -321,6 +321,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 		{w.Any("total"), roleGross, 2},
 		{w.Compile(`^(?:\d{1,2}[.)] ?)?<sum>`), roleGross, 1},
 	}
+	v.rounded = w.Any("rounded")
 	v.anyTax = w.Any("tax")
 	// "Im Gesamtbetrag sind 200,00 € MwSt. enthalten", "dont 200,00 € de TVA".
 	v.taxFollows = w.Compile(`^[ ~]*(?:eur|chf)? ?(?:<of> )?<tax>`)
