@@ -113,11 +113,9 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		if strings.Trim(c, " :.") == "" && left != nil {
 			c = left.folded
 		}
-		if strings.Trim(it.folded[:start], " :.") == "" && !s.vatLabel.MatchString(c) && it.row > 0 {
-			for _, above := range s.rows[it.row-1] {
-				if above.page == it.page && aligned(above, it) && s.vatLabel.MatchString(above.folded) {
-					c = above.folded
-				}
+		if strings.Trim(it.folded[:start], " :.") == "" && !s.vatLabel.MatchString(c) {
+			if above := s.above(it); above != nil && s.vatLabel.MatchString(above.folded) {
+				c = above.folded
 			}
 		}
 		return c
@@ -132,7 +130,7 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 			c.score += 0.12 // whom an agent bills for outdoes the agent
 		}
 		if s.buyerWord.MatchString(lastWords(before)) || buyers[it] || s.amongBuyersFields(it) ||
-			s.labelledLeft(it) && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
+			s.labelledLeft(it) && buyers[left] && before == left.folded {
 			c.score = ofBuyer
 		}
 		out = append(out, c)
@@ -153,6 +151,9 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		default:
 			judge(id, 0.6, "vat id without label")
 		}
+	}
+	if len(out) == 0 && s.bareSpanish(it) {
+		judge(taxID{end: len(it.folded), value: it.key, valid: true}, 0.84, "tax id under the name")
 	}
 	if len(out) > 0 {
 		return out
@@ -189,6 +190,19 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 	}
 	return out
 }
+
+// bareSpanish reports whether an item is nothing but a Spanish tax id, by its check, between a company's name and its address: programs print
+// them without a label or country there.
+func (s *sheet) bareSpanish(it *item) bool {
+	if len(it.key) != 9 || !spanishID.MatchString(it.key) || len(it.key) != len(strings.TrimSpace(it.folded)) || !checkSpain(it.key) {
+		return false
+	}
+	above := s.above(it)
+	return above != nil && absFloat(above.x0-it.x0) < 1 && s.legalForm.MatchString(above.folded) && s.addressBelow(it)
+}
+
+// spanishID is the shape of a company's tax id in Spain.
+var spanishID = regexp.MustCompile(`^[A-HJNP-SUVW]\d{7}[0-9A-J]$`)
 
 // labelledID reads the identifier behind a label or in the item to its right.
 func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *item, bool) {

@@ -26,6 +26,7 @@ type vocabulary struct {
 	otherNumberBefore, otherNumberAfter *words.Pattern
 	numberedThing, reference, referring *words.Pattern
 	numberBehind, otherNumberBehind     *words.Pattern
+	quoting                             *words.Pattern
 	numberShape, phoneShape             *words.Pattern
 
 	// Dates.
@@ -114,7 +115,7 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.selfBilling = w.Compile(`<self billing>|\(389\)`)                  // its code in UNTDID 1001
 	const nth = `^\W*(?:\d{1,2} ?[a-z.~]{0,3} ?|(?:<copy>|<ordinal>) )?` // "2. Mahnung", "2e relance", "final reminder"
 	v.otherTitle = w.Compile(nth + `(?:<other document>|<about invoices*>|<reminder*>)`)
-	v.reminderTitle = w.Compile(nth + `<reminder>(?:$| ?[-:,/(|~]|[^.]*(?:<invoice word>|\d))|` +
+	v.reminderTitle = w.Compile(nth + `<reminder>(?: (?:<and>|&) (?:<ordinal> |\d{1,2}\. ?)?<reminder>)?(?:$| ?[-:,/(|~]|[^.]*(?:<invoice word>|\d))|` +
 		`[-:,/(|~] ?(?:<ordinal> |\d{1,2}\. ?)?<reminder>\W*$`)
 	v.reminderSubject = w.Compile(`<reminder>|<unpaid>`)
 	v.noInvoice = w.Any("no invoice")
@@ -147,6 +148,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 	v.otherNumberBehind = w.Compile(`^[ .:]*[^ ]+ <other number behind>`)
 	v.referring = w.Compile(`^<reference> <invoice>[ :.]*$`)
 	v.reference = w.Compile(`^\W*<reference>[ :.]*$`)
+	v.quoting = w.Any("quote")
 	v.numberBehind = w.Compile(`[^ ]+[ .]+<number behind>`)
 	v.numberedThing = w.Compile(`(?:<numbered thing>|<due>|<calendar week>)[ .:/#-]*(?:(?:<number>|<id>|code|ref)[ .:#-]*){0,2}$`)
 	v.otherNumberAfter = w.Compile(`^\W{0,3}(?:<not the number>|a )`)
