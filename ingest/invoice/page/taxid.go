@@ -159,7 +159,11 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		return out
 	}
 	for _, m := range s.vatLabel.FindAllStringIndex(it.folded, 4) {
-		if id, at, ok := s.labelledID(it, m[1], s.idShape); ok {
+		id, at, ok := s.labelledID(it, m[1], s.idShape)
+		if !ok {
+			id, at, ok = s.ofLiechtenstein(it, m[1])
+		}
+		if ok {
 			id.start = m[0]
 			before := it.folded[:m[0]]
 			c := identified{id: id, it: at, row: at.row, score: 0.88, kind: "labelled tax id"}
@@ -203,6 +207,30 @@ func (s *sheet) bareSpanish(it *item) bool {
 
 // spanishID is the shape of a company's tax id in Spain.
 var spanishID = regexp.MustCompile(`^[A-HJNP-SUVW]\d{7}[0-9A-J]$`)
+
+// ofLiechtenstein reads the five figures that number who pays tax in Liechtenstein, behind a label or in the item to its right, where a
+// telephone number, a postal code or an account of that country is printed, or its name.
+func (s *sheet) ofLiechtenstein(it *item, from int) (taxID, *item, bool) {
+	at := it
+	if strings.Trim(it.folded[from:], " :.#-") == "" {
+		if at, from = s.right(it), 0; at == nil {
+			return taxID{}, nil, false
+		}
+	}
+	m := fiveFigures.FindStringSubmatchIndex(at.folded[from:])
+	if m == nil || !slices.ContainsFunc(s.rows, func(row []*item) bool {
+		return slices.ContainsFunc(row, func(o *item) bool { return liechtenstein.MatchString(o.folded) })
+	}) {
+		return taxID{}, nil, false
+	}
+	id := at.folded[from+m[2] : from+m[3]]
+	return taxID{start: from + m[2], end: from + m[3], value: compact(id)}, at, true
+}
+
+var (
+	fiveFigures   = regexp.MustCompile(`^[ :.#-]*(\d{2} ?\d{3})(?:$|[^\d %.,/-]|[.,)] *(?:$|[^\d]))`)
+	liechtenstein = regexp.MustCompile(`\bliechtenstein\b|\bfl[ -]*9\d{3}\b|\+ ?423\b|\bli\d{2} ?\d{4}`)
+)
 
 // labelledID reads the identifier behind a label or in the item to its right.
 func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *item, bool) {

@@ -242,3 +242,25 @@ IRELAND              IE3417028CH`)
 		t.Errorf("%+v", ids)
 	}
 }
+
+// Given five figures behind the label of a tax id, then they are one where the page says that it is of Liechtenstein.
+func TestTheFiveFiguresOfLiechtenstein(t *testing.T) {
+	for lines, want := range map[string]string{
+		"Eschner Bau AG, FL-9491 Ruggell\nMWST-Nr. 52 417":               "52417",
+		"Eschner Bau AG, T +423 555 14 00\nHonorar (MWST-Nr. 52 417)":    "52417",
+		"IBAN LI79 0880 1000 0246 1044 0\nMWST-Nr.       52417":          "52417",
+		"Eschner Bau AG, CH-9470 Buchs\nMWST-Nr. 52 417":                 "",
+		"Eschner Bau AG, FL-9491 Ruggell\nMWST-Nr. 52 4171":              "",
+		"Eschner Bau AG, FL-9491 Ruggell\nMWST-Nr. 52 417.50":            "",
+		"Eschner Bau AG, FL-9491 Ruggell\nMWST 52 417 CHF, Kunde 52 417": "",
+	} {
+		s := sheetOf(t, lines)
+		got := ""
+		for _, c := range s.idsIn(s.rows[1][0], map[*item]bool{}) {
+			got = c.id.value
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+}

@@ -61,6 +61,7 @@ type vocabulary struct {
 	itemHeading                                                              *words.Pattern
 	currencyLabel, inCurrency                                                *words.Pattern
 	nationalTax                                                              []nationalTax
+	moms, mva                                                                *words.Pattern
 	units                                                                    map[string]bool
 
 	// Seller and buyer.
@@ -347,6 +348,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 	for _, spoken := range nationalTaxes() {
 		v.nationalTax = append(v.nationalTax, nationalTax{w.AnyIn(spoken.language, "tax"), spoken.currency})
 	}
+	v.moms, v.mva = w.AnyIn("da", "tax on crowns"), w.AnyIn("no", "tax on crowns")
 	v.currencyLabel = w.Compile(`^<currency>`)
 	v.inCurrency = w.Compile(`<in currency>$`)
 	v.units = map[string]bool{}
