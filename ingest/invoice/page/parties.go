@@ -267,8 +267,8 @@ func (s *sheet) column(from *item, out map[*item]bool) {
 	}
 }
 
-// tellsBehindGap reports whether a row behind a gap below an address goes on with its owner's tax id, or that of a register above it, under the
-// label that the address stands under.
+// tellsBehindGap reports whether a row behind a gap below an address goes on with its owner's tax id, or the number of a register above it,
+// under the label that the address stands under.
 func (s *sheet) tellsBehindGap(row []*item, label *item, apart float64) bool {
 	const most = 4.5 // lines
 	return apart <= most && slices.ContainsFunc(row, func(it *item) bool {

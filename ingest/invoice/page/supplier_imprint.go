@@ -96,7 +96,8 @@ func (s *sheet) imprint(buyers map[*item]bool, add addName) {
 			first := s.throughItsForm(s.sentencePart(s.firstPart(it.text())))
 			rest := it.folded[min(len(it.folded), len([]rune(first))):]
 			how, mark := s.identifiedBy(rest)
-			if buyers[it] || how == "" || s.goesOnSentence(it) || s.ofBank(first, it.folded) || s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {
+			if buyers[it] || how == "" || s.goesOnSentence(it) || s.ofBank(first, it.folded) ||
+				s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {
 				continue
 			}
 			add(first, it, ruleImprint, how)

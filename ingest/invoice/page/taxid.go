@@ -195,8 +195,8 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 	return out
 }
 
-// bareSpanish reports whether an item is nothing but a Spanish tax id, by its check, between a company's name and its address: programs print
-// them without a label or country there.
+// bareSpanish reports whether an item is nothing but a Spanish tax id, by its check, between a company's name and its address: programs
+// print them without a label or country there.
 func (s *sheet) bareSpanish(it *item) bool {
 	if len(it.key) != 9 || !spanishID.MatchString(it.key) || len(it.key) != len(strings.TrimSpace(it.folded)) || !checkSpain(it.key) {
 		return false

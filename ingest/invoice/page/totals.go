@@ -215,8 +215,8 @@ func needs(g, n int64, rounding []sum) []int64 {
 	return out
 }
 
-// roundedOff lists the taxes that make up a total with a net sum but for what that is rounded by, as its label says, where the difference is
-// printed nowhere.
+// roundedOff lists the taxes that make up a total with a net sum but for what that is rounded by, as its label says, where the difference
+// is printed nowhere.
 func (s *sheet) roundedOff(g *sum, net int64, taxes []sum) (out []int64) {
 	if g.column || !s.rounded.MatchString(s.labelOf(g)) {
 		return nil

@@ -116,7 +116,8 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.selfBilling = w.Compile(`<self billing>|\(389\)`)                  // its code in UNTDID 1001
 	const nth = `^\W*(?:\d{1,2} ?[a-z.~]{0,3} ?|(?:<copy>|<ordinal>) )?` // "2. Mahnung", "2e relance", "final reminder"
 	v.otherTitle = w.Compile(nth + `(?:<other document>|<about invoices*>|<reminder*>)`)
-	v.reminderTitle = w.Compile(nth + `<reminder>(?: (?:<and>|&) (?:<ordinal> |\d{1,2}\. ?)?<reminder>)?(?:$| ?[-:,/(|~]|[^.]*(?:<invoice word>|\d))|` +
+	const andAnother = `(?: (?:<and>|&) (?:<ordinal> |\d{1,2}\. ?)?<reminder>)?` // "2. Mahnung und Kontoauszug"
+	v.reminderTitle = w.Compile(nth + `<reminder>` + andAnother + `(?:$| ?[-:,/(|~]|[^.]*(?:<invoice word>|\d))|` +
 		`[-:,/(|~] ?(?:<ordinal> |\d{1,2}\. ?)?<reminder>\W*$`)
 	v.reminderSubject = w.Compile(`<reminder>|<unpaid>`)
 	v.noInvoice = w.Any("no invoice")
