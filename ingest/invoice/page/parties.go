@@ -268,10 +268,10 @@ func (s *sheet) column(from *item, out map[*item]bool) {
 }
 
 // tellsBehindGap reports whether a row behind a gap below an address goes on with its owner's tax id, or the number of a register above it,
-// under the label that the address stands under.
+// under a label with the seller's beside it. Below an address alone the sender's may stand.
 func (s *sheet) tellsBehindGap(row []*item, label *item, apart float64) bool {
 	const most = 4.5 // lines
-	return apart <= most && slices.ContainsFunc(row, func(it *item) bool {
+	return apart <= most && slices.ContainsFunc(s.rows[label.row], s.labelsSeller) && slices.ContainsFunc(row, func(it *item) bool {
 		next := s.lineBelow(it) // below the number of a register
 		tells := s.withTaxID(it.folded) || s.blockLabel.MatchString(it.folded) && next != nil && s.withTaxID(next.folded)
 		return absFloat(it.x0-label.x0) < 1 && tells

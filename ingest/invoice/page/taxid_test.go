@@ -207,6 +207,12 @@ func TestTheBuyersIDBehindAGap(t *testing.T) {
 			t.Errorf("%q: %t, want %t", below, got, want)
 		}
 	}
+	s := sheetOf(t, "Novák s.r.o., Husova 4, 586 01 Jihlava\nLofty s.r.o.\nJateční 32\n360 01 Karlovy Vary\n\n\nDIČ: CZ17403880")
+	windowed := map[*item]bool{}
+	s.column(s.rows[0][0], windowed)
+	if last := s.rows[len(s.rows)-1][0]; windowed[last] || !windowed[s.rows[3][0]] {
+		t.Error("what stands behind a gap below a window is the buyer's, or nothing in it")
+	}
 }
 
 // Given a Spanish tax id without a label, then it is one by its check, alone between a company's name and its address.
