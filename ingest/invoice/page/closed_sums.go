@@ -226,6 +226,24 @@ func (s *sheet) corrected() ruled {
 				grossValue: own.gross.value, hasNet: true, hasTax: true, rule: difference, confidence: 0.95}
 		}
 	}
+	return s.lessRows(rows)
+}
+
+// lessRows finds the row of net, tax and total that is left of one above it, less those between, which are printed with a minus and are not
+// withheld: of a year's bill less its instalments. Details below, or on the next page, may have the year's sums again.
+func (s *sheet) lessRows(rows []triple) ruled {
+	withheld := func(r triple) bool { return s.withheld.MatchString(s.labelOf(&r.net)) }
+	for k := range rows {
+		net, tax, i := int64(0), int64(0), k-1
+		for ; i >= 0 && rows[i].net.value < 0 && rows[i].tax.value <= 0 && !withheld(rows[i]); i-- {
+			net, tax = net+rows[i].net.value, tax+rows[i].tax.value
+		}
+		if own := &rows[k]; i >= 0 && net < 0 && rows[i].net.value+net == own.net.value && rows[i].tax.value+tax == own.tax.value &&
+			own.net.value > 0 && rows[i].net.item.page == own.net.item.page && inOneColumn(rows[i].tax, rows[k-1].tax, own.tax) {
+			return ruled{net: &own.net, tax: &own.tax, gross: &own.gross, netValue: own.net.value, taxValue: own.tax.value,
+				grossValue: own.gross.value, hasNet: true, hasTax: true, rule: lessBilledBefore, confidence: 0.95}
+		}
+	}
 	return ruled{}
 }
 

@@ -172,6 +172,32 @@ Ik maak gebruik van de kleineondernemersregeling.`, "133000 | 0 | 133000"},
 		"one sum of somebody who pays no tax": {`
 za statické posouzení vám účtuji sjednanou částku 13 500,- Kč.
 Nejsem plátce DPH.`, "1350000 | 0 | 1350000"},
+		"a total that is called rounded, and nobody prints by how much": {`
+Arbeiten gemäss Rapport                       4'213.40
+Zwischensumme exkl. MWST                      4'213.40
+MWST 8.1 %                                      341.29
+Gesamtbetrag inkl. MWST, gerundet             4'554.70`, "421340 | 34129 | 455470"},
+		"by more than five hundredths": {`
+Arbeiten gemäss Rapport                       4'213.40
+Zwischensumme exkl. MWST                      4'213.40
+MWST 8.1 %                                      341.29
+Gesamtbetrag inkl. MWST, gerundet             4'554.75`, "- | - | -"},
+		"to whole crowns": {`
+Cena bez DPH                                 12 340,40 Kč
+DPH 21 %                                      2 591,48 Kč
+Zaokrouhlená částka celkem                   14 932,00 Kč`, "1234040 | 259148 | 1493200"},
+		"expenses without tax, and the fees again in an annex": {`
+Honoraires                                       2.400,00 EUR
+Frais de bureau                                     96,00 EUR
+Total soumis à la TVA                            2.496,00 EUR
+TVA 17 %                                           424,32 EUR
+Débours non soumis à la TVA                         84,00 EUR
+Total à payer                                    3.004,32 EUR
+
+Annexe
+Conférence                                       1.500,00
+Recherches                                         900,00
+Total                                            2.400,00`, "- | 42432 | 300432"},
 		"a duty below the tax is none": {`
 Notarski zapis                                  387,00
 Vpis                                             92,00
@@ -264,6 +290,48 @@ In der Bruttosumme von 2.576,54 EUR sind 7 % Umsatzsteuer von 168,56 EUR enthalt
 	if _, f, _ := reader.Read(doc, Own{}); sumsOf(f) != "48298 | 3381 | 51679" {
 		t.Errorf("read %s", sumsOf(f))
 	}
+	doc.Pages[1] = typed.Document(`Bezeichnung                      Menge           Preis EUR    Betrag netto EUR
+Verbrauchspreis Trinkwasser      1.182 m³        1,89 / m³            2.233,98
+Grundpreis Zähler                12 Monate   14,50 / Monat              174,00
+Summe netto                                                           2.407,98
+Umsatzsteuer 7 %                                                        168,56
+Rechnungsbetrag brutto                                                2.576,54`).Pages[0]
+	doc.Pages[1].Number = 2
+	if _, f, _ := reader.Read(doc, Own{}); sumsOf(f) != "48298 | 3381 | 51679" {
+		t.Errorf("with the year's sums labelled on the next page: read %s", sumsOf(f))
+	}
+}
+
+// Given rows of net, tax and total, then one is left of a row above less those between where these have a minus and nothing is withheld.
+func TestARowLessThoseBetween(t *testing.T) {
+	const first = "Jahr            2.407,98      168,56      2.576,54\n"
+	for rows, want := range map[string]int64{
+		first + "Abschläge      -1.925,00     -134,75     -2.059,75\nNachzahlung       482,98       33,81        516,79": 51679,
+		first + "Januar         -1.000,00      -70,00     -1.070,00\nFebruar          -925,00      -64,75       -989,75\n" +
+			"Nachzahlung       482,98       33,81        516,79": 51679,
+		first + "Abschläge       1.925,00      134,75      2.059,75\nNachzahlung       482,98       33,81        516,79": 0, // parts of the first
+		first + "Einbehalt      -1.925,00     -134,75     -2.059,75\nNachzahlung       482,98       33,81        516,79": 0,
+		first + "Abschläge      -1.900,00     -133,00     -2.033,00\nNachzahlung       482,98       33,81        516,79": 0,
+	} {
+		s := sheetOf(t, rows)
+		if got := s.lessRows(s.triples()); got.grossValue != want*PerMinor {
+			t.Errorf("%q: %d, want %d", rows, got.grossValue, want)
+		}
+	}
+}
+
+// Given a rate beside a tax within the total, then it is that of the total by this rate alone: else there is another rate.
+func TestATaxWithinByItsRate(t *testing.T) {
+	for lines, want := range map[string]bool{
+		"Endbetrag 1.190,00 EUR\ndarin enthalten 19 % MwSt. 190,00 EUR": true,
+		"Endbetrag 1.190,00 EUR\ndarin enthalten 7 % MwSt. 32,71 EUR":   false,
+		"Endbetrag 1.190,00 EUR\ndarin enthaltene MwSt. 112,71 EUR":     true,
+	} {
+		s := sheetOf(t, lines)
+		if got, _ := s.byRules(); got.hasTax != want {
+			t.Errorf("%q: a tax %t, want %t", lines, got.hasTax, want)
+		}
+	}
 }
 
 // Given three rows of net, tax and total of which the last is the first less the second, then it is left of the first, with whatever sign
@@ -281,6 +349,21 @@ func TestARowThatIsLeftOfAnother(t *testing.T) {
 		weighed := totals{gross: &share{value: 2576_54 * PerMinor}}
 		if got := s.rowLeft(&rules, &weighed); got != want {
 			t.Errorf("%q: %t, want %t", rows, got, want)
+		}
+	}
+}
+
+// Given a heading of two lines, then words of tax in the upper one name the column, too, unless there are figures.
+func TestAHeadingOfTwoLines(t *testing.T) {
+	for heads, want := range map[string]bool{
+		"Nazwa      Wartość       VAT     Wartość\n             netto     kwota      brutto": true,
+		"Nazwa      Wartość     kwota     Wartość\n             netto       VAT      brutto": true,
+		"Nazwa      Wartość     rabat     Wartość\n             netto     kwota      brutto": false,
+		"Nazwa      Wartość    VAT 23     Wartość\n             netto     kwota      brutto": false,
+	} {
+		s := sheetOf(t, heads+"\nRazem     1 900,00    257,00    2 157,00")
+		if got := s.headedTax(s.rows[2][2]); got != want {
+			t.Errorf("%q: %t, want %t", heads, got, want)
 		}
 	}
 }

@@ -144,11 +144,7 @@ func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (
 	return all
 }
 
-var (
-	printedCrowns = regexp.MustCompile(`\b[Kk]r\b`)
-	danishMoms    = regexp.MustCompile(`\bmoms`)
-	norwegianTax  = regexp.MustCompile(`\b(?:mva|merverdiavgift)`)
-)
+var printedCrowns = regexp.MustCompile(`\b[Kk]r\b`)
 
 // crowns are those of Denmark, Norway or Sweden, where sums are in "kr" and the tax's name and the letters say in which language, and where
 // that is printed first. "" where they don't.
@@ -159,7 +155,7 @@ func (s *sheet) crowns() (code string, at *item) {
 			if at == nil && printedCrowns.MatchString(it.text()) {
 				at = it
 			}
-			moms, mva = moms || danishMoms.MatchString(it.folded), mva || norwegianTax.MatchString(it.folded)
+			moms, mva = moms || s.moms.MatchString(it.folded), mva || s.mva.MatchString(it.folded)
 			oe, umlaut = oe || strings.ContainsAny(it.text(), "æøÆØ"), umlaut || strings.ContainsAny(it.text(), "äöÄÖ")
 		}
 	}

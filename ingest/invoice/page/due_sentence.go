@@ -112,6 +112,9 @@ func (v *vocabulary) paidThen(before, after string) string {
 // endsInSum is a line that ends in a sum and a full stop.
 var endsInSum = regexp.MustCompile(`\d{3}[.,]\d\d\.$`)
 
+// endsInCents is a text that ends in a sum, as before the sign of its currency: "den Betrag von 45,00 € bis zum 5.6."
+var endsInCents = regexp.MustCompile(`\d[.,]\d\d ?$`)
+
 // endsInFigures is a text that ends in figures that are no year's, as of an account.
 var endsInFigures = regexp.MustCompile(`(?:^|\D)(?:\d{3}|\d{5,})$`)
 
@@ -203,14 +206,15 @@ func beginsWithFigure(s string) bool {
 
 // sentenceEnd is where the first sentence of a text ends: before a semicolon or a mark between parts of a line, or at a full stop behind a
 // word that is no abbreviation, behind the rest of a verb as in "buchen wir am 2.3. ab", behind a bracket, "VOB/B", a sum or an account.
-// Marks in a run hide the digits of an account.
+// Marks in a run hide the digits of an account; one beside a sum is the sign of its currency.
 func (v *vocabulary) sentenceEnd(folded string) int {
 	folded = v.unabbreviated(folded)
 	const shortestWord = 4
 	letters := 0
 	for i := range len(folded) {
 		switch c := folded[i]; {
-		case c == '~' && (i > 0 && folded[i-1] == '~' || i+1 < len(folded) && folded[i+1] == '~'), c == '~' && beginsWithFigure(folded[i+1:]):
+		case c == '~' && (i > 0 && folded[i-1] == '~' || i+1 < len(folded) && folded[i+1] == '~'), c == '~' && beginsWithFigure(folded[i+1:]),
+			c == '~' && endsInCents.MatchString(folded[:i]) && beginsWithLetter(folded[i+1:]):
 			letters = 0
 		case c == ';' || c == '|' || c == '~': // "·" and "•" are folded so
 			return i

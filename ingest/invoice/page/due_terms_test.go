@@ -62,6 +62,9 @@ func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
 		"Queries within 7 days: payables@castlemoor.example":                                                                                   "-",
 		"Eräpäivä                 Euro\n              5.6.2026            1.000,00":                                                            "2026-06-05",
 		"Uhraďte nejpozději\n5. 6. 2026": "2026-06-05",
+		"Bitte überweisen Sie den Betrag von 1.000,00 € bis zum 05.06.2026 unter Angabe der Nummer.":                             "2026-06-05",
+		"Nous vous prions de régler la somme de 1 000,00 € pour le 05/06/2026 au plus tard.":                                     "2026-06-05",
+		"Zahlung von 1.000,00 € · Lieferung bis zum 05.06.2026":                                                                  "-",
 		"Der Betrag wird vereinbarungsgemäß am 20.05.2026 dem Treuhandkonto entnommen; eine Überweisung ist nicht erforderlich.": "2026-05-20",
 	} {
 		if _, f, _ := reader.Read(typedBill(sums+terms), Own{}); dueOf(stated(f.DueDate)) != want {

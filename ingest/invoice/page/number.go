@@ -57,6 +57,9 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 	if heads == nil {
 		heads = s.byTitleAlone(own)
 	}
+	if heads == nil {
+		heads = s.askedFor(own)
+	}
 	if heads != nil && !certain(best) {
 		return &fields.Text{Value: heads.value, Evidence: s.evidence(heads.at, heads.rule, plainly)}, heads.at
 	}

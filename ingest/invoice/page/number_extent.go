@@ -99,7 +99,17 @@ func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
 			last += n
 		}
 	}
+	if next := last + 1; clear && !p.closed(last) && p.lastLetter(next) { // "1846/2026 W", as notaries sign theirs
+		last = next
+	}
 	return p.ends[last]
+}
+
+// lastLetter reports whether a word is one letter that ends the text, or its part before a dash.
+func (p parted) lastLetter(i int) bool {
+	r := []rune(p.word(i))
+	dash := i+1 < len(p.words) && (p.words[i+1] == "–" || p.words[i+1] == "-")
+	return len(r) == 1 && unicode.IsLetter(r[0]) && (dash || p.ends[i] == len(p.runes))
 }
 
 // ofSeries is a number without the word that announces it behind its series: TGC 4471 is printed "Seria TGC nr. 4471".

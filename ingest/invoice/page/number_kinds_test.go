@@ -227,6 +227,9 @@ func TestHowFarANumberGoes(t *testing.T) {
 		"Akontorechnung Nr. 26-2093 / 2. Zahlungsgesuch\nDatum 20.10.2026":                                 "26-2093",
 		"Rechnung Nr. RE 4711 12 Stück\nDatum 20.10.2026":                                                  "RE 4711",
 		"Rechnung Nr. 4711 – 12\nDatum 20.10.2026":                                                         "4711",
+		"Rechnungsnummer: 2026/01342 k\nDatum 20.10.2026":                                                  "2026/01342 k",
+		"Rechnungsnummer: 1846/2026 W – URNr. 2017/2026\nDatum 20.10.2026":                                 "1846/2026 W",
+		"Rechnung Nr. 4711 a vom 20.10.2026":                                                               "4711",
 		"Rechnung RE 26 – 0419 Haus\nDatum 20.10.2026":                                                     "RE 26",
 		"Rechnungs-Nr. / Kunden-Nr.              Datum\n4711 / 8812                            20.10.2026": "4711",
 	} {

@@ -38,3 +38,34 @@ func labelledBeside(c *candidate, all []*candidate) *candidate {
 	}
 	return nil
 }
+
+// askedFor is the one number whose plain label is what a sentence asks to quote when paying: "Kassenzeichen: 5.0441", "unter Angabe des
+// Kassenzeichens". Nil where a label of an invoice's number announces another.
+func (s *sheet) askedFor(all []*candidate) (own *candidate) {
+	const shortest = 5 // letters of such a label
+	for _, c := range all {
+		if c.rule == numberLabel || c.rule == titleNumber {
+			return nil
+		}
+		start, end := c.span()
+		label := letters(s.announcement(c.at, start, end))
+		if c.rule != plainNumber || len(label) < shortest || s.byReference(c) || !s.quotes(label, c.at) {
+			continue
+		}
+		if own != nil && own.key != c.key {
+			return nil
+		}
+		own = c
+	}
+	return own
+}
+
+// quotes reports whether words other than an item's ask to quote what a label names.
+func (s *sheet) quotes(label string, own *item) bool {
+	return slices.ContainsFunc(s.rows, func(row []*item) bool {
+		return slices.ContainsFunc(row, func(it *item) bool {
+			asked := s.quoting.FindStringIndex(it.folded)
+			return it != own && asked != nil && strings.Contains(letters(it.folded[asked[1]:]), label)
+		})
+	})
+}

@@ -104,3 +104,37 @@ func TestATitleIsNoPrefix(t *testing.T) {
 		}
 	}
 }
+
+// Given the number of a plain label, then it is the document's where a sentence asks to quote what the label names and no other label of an
+// invoice's number stands there.
+func TestANumberThatASentenceAsksToQuote(t *testing.T) {
+	const asked = "\nBitte überweisen Sie unter Angabe des Kassenzeichens an die Stadtkasse."
+	for lines, want := range map[string]string{
+		"Kassenzeichen: 5110.447.1" + asked:                                         "5110.447.1",
+		"Kassenzeichen: 5110.447.1":                                                 "",
+		"Kassenzeichen: 5110.447.1\nDie Stadtkasse führt das Kassenzeichen.":        "",
+		"Kassenzeichen: 5110.447.1\nBitte geben Sie an: Aktenzeichen":               "",
+		"Kassenzeichen: 5110.447.1\nKassenzeichen: 5110.447.2" + asked:              "",
+		"Kassenzeichen: 5110.447.1\nRechnungsnummer: 26-88" + asked:                 "",
+		"Document: KB-2604\nPlease pay the sum, quoting the document number above.": "KB-2604",
+	} {
+		s := sheetOf(t, lines)
+		var all candidates
+		s.labelledNumbers(&all)
+		for _, c := range all.all {
+			s.seenOfNumber(c, nil)
+		}
+		got := ""
+		if c := s.askedFor(all.all); c != nil {
+			got = c.value
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+	s := sheetOf(t, "Muster\nKassenzeichen: 5110.447.1"+asked)
+	s.weights = model.Model{fields.Number: {}}
+	if got, _ := s.number(nil); !certain(got) {
+		t.Errorf("whatever the weights say: %+v", got)
+	}
+}

@@ -74,9 +74,23 @@ func (s *sheet) buyers() map[*item]bool {
 				}
 			}
 			out[it] = true
+			s.restOfAddress(it, out)
 		}
 	}
 	return out
+}
+
+// restOfAddress marks the lines right below one that says whose attention an address is for, with its left edge.
+func (s *sheet) restOfAddress(from *item, out map[*item]bool) {
+	const leading = 1.9
+	last := from
+	for r := from.row + 1; r < len(s.rows) && s.rows[r][0].page == from.page && s.rows[r][0].y-last.y < leading*maxFloat(last.size, 7); r++ {
+		for _, it := range s.rows[r] {
+			if absFloat(it.x0-from.x0) < 3 && !s.labelsSeller(it) {
+				out[it], last = true, it
+			}
+		}
+	}
 }
 
 // amongParticulars reports whether a label and its value stand in a table of such: below others in the same two columns.
@@ -226,7 +240,8 @@ func (s *sheet) column(from *item, out map[*item]bool) {
 	last := from
 	for r, n := from.row+1, 0; r < len(s.rows) && n < maxBlock; r++ {
 		row := s.rows[r]
-		if row[0].page != from.page || row[0].y-last.y > 2.9*maxFloat(last.size, 7) {
+		apart := (row[0].y - last.y) / maxFloat(last.size, 7)
+		if row[0].page != from.page || apart > 2.9 && !s.tellsBehindGap(row, from, apart) {
 			return
 		}
 		for _, it := range row {
@@ -250,6 +265,17 @@ func (s *sheet) column(from *item, out map[*item]bool) {
 			break
 		}
 	}
+}
+
+// tellsBehindGap reports whether a row behind a gap below an address goes on with its owner's tax id, or the number of a register above it,
+// under a label with the seller's beside it. Below an address alone the sender's may stand.
+func (s *sheet) tellsBehindGap(row []*item, label *item, apart float64) bool {
+	const most = 4.5 // lines
+	return apart <= most && slices.ContainsFunc(s.rows[label.row], s.labelsSeller) && slices.ContainsFunc(row, func(it *item) bool {
+		next := s.lineBelow(it) // below the number of a register
+		tells := s.withTaxID(it.folded) || s.blockLabel.MatchString(it.folded) && next != nil && s.withTaxID(next.folded)
+		return absFloat(it.x0-label.x0) < 1 && tells
+	})
 }
 
 func maxFloat(a, b float64) float64 {

@@ -10,15 +10,15 @@ import (
 func reminders() map[string][]string {
 	return map[string][]string{
 		"German": {"2. Mahnung – Rechnung Nr. 20260577", "Betreff: Rechnung Nr. 20260577 – Zahlungserinnerung", "Letzte Mahnung zu Rechnung 20260577",
-			"Kontoauszug zum 31.10.2026", "Betreff: Offene Rechnung 20260577"},
+			"Kontoauszug zum 31.10.2026", "Betreff: Offene Rechnung 20260577", "3. Mahnung und Kontoauszug"},
 		"English": {"Final reminder - invoice 20260577", "Re: Overdue invoice 20260577", "Statement of account as at 31/10/2026",
-			"Subject: Invoice 20260577 – second reminder", "Re: Unpaid invoice 20260577"},
+			"Subject: Invoice 20260577 – second reminder", "Re: Unpaid invoice 20260577", "Statement of account and reminder"},
 		"French":    {"2ème relance – facture F26-1147", "Objet : relance – facture F26-1147 impayée", "Objet : facture F26-1147 impayée"},
 		"Italian":   {"Secondo sollecito - fattura n. 20260577", "Oggetto: sollecito di pagamento fattura 20260577", "Oggetto: fattura 20260577 insoluta"},
 		"Spanish":   {"Segundo recordatorio – factura 20260577", "Asunto: reclamación de pago de la factura 20260577", "Asunto: factura 20260577 vencida"},
 		"Dutch":     {"Tweede herinnering – factuur 20260577", "Betreft: aanmaning factuur 20260577", "Betreft: openstaande factuur 20260577"},
 		"Polish":    {"Ostateczne wezwanie do zapłaty – faktura 20260577", "Dotyczy: przypomnienie o płatności, faktura 20260577"},
-		"Czech":     {"2. upomínka – faktura č. 20260577", "Věc: výzva k úhradě faktury 20260577", "Věc: faktura 20260577 po splatnosti"},
+		"Czech":     {"2. upomínka – faktura č. 20260577", "Upomínka a výzva k úhradě", "Věc: výzva k úhradě faktury 20260577", "Věc: faktura 20260577 po splatnosti"},
 		"Slovak":    {"2. upomienka – faktúra č. 20260577", "Vec: výzva na zaplatenie faktúry 20260577"},
 		"Slovenian": {"Drugi opomin – račun št. 20260577", "Zadeva: opomin za račun 20260577", "Zadeva: neplačan račun 20260577"},
 		"Croatian":  {"Druga opomena – račun br. 20260577", "Predmet: opomena za račun 20260577", "Predmet: nepodmireni račun 20260577"},

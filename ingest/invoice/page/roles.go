@@ -16,8 +16,13 @@ const (
 	roleRounding       // Swiss rounding
 )
 
-// roleOf returns what a label names; the amounts in it do not count.
+// roleOf returns what a label names; the amounts in it do not count. A total that is called rounded is a total.
 func (v *vocabulary) roleOf(folded string) (role, int) {
+	if m := v.rounded.FindStringIndex(folded); m != nil {
+		if r, w := v.roleOf(folded[:m[0]] + folded[m[1]:]); r == roleGross || r == rolePayable {
+			return r, w
+		}
+	}
 	for _, w := range v.roles {
 		if w.pattern.MatchString(folded) {
 			return w.role, w.weight

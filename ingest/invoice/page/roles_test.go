@@ -56,6 +56,18 @@ Bautzner Straße 133
 	}
 }
 
+// Given the name over the one address that isn't the buyer's, then a label of the buyer makes it the seller's, but not where he issues the
+// document himself.
+func TestTheOnlyOtherPartyOfASelfBilledDocument(t *testing.T) {
+	for title, want := range map[string]bool{"Rechnung": true, "Gutschrift gem. § 14 UStG": false} {
+		s := sheetOf(t, "KÖNIGSTOR\n\n"+title)
+		got := slices.Contains(s.ties(named{name: "KÖNIGSTOR", key: "KONIGSTOR", it: s.rows[0][0], rule: ruleLetterhead, how: onlyParty}, nil), tieLabel)
+		if got != want {
+			t.Errorf("%s: %t, want %t", title, got, want)
+		}
+	}
+}
+
 // Given ways to say that the buyer issues a document for his supplier, then it does; a credit note's own words don't.
 func TestWordsOfSelfBilling(t *testing.T) {
 	v := testVocabulary(t)

@@ -158,16 +158,31 @@ func (s *sheet) letterhead(buyers, addressed map[*item]bool, only *item, add add
 }
 
 // describes reports whether an item stands right below a company's name, no larger, and has no name in law itself: it says what the company
-// does, who works there, or which department is meant.
+// does, who works there, or which department is meant. So does a line of the address below a name whose legal form has a line of its own.
 func (s *sheet) describes(it *item) bool {
 	if it.row == 0 || s.inLaw(it.text()) {
 		return false
+	}
+	for n, above := 0, s.lineAbove(it); n < maxBlock && above != nil; n, above = n+1, s.lineAbove(above) {
+		if s.legalForm.MatchString(above.folded) && s.formAlone(above.folded) {
+			return true
+		}
 	}
 	const gap = 3 // lines
 	return slices.ContainsFunc(s.rows[it.row-1], func(above *item) bool {
 		return sameEdge(above, it) && it.y-above.y < gap*above.size && above.size >= it.size &&
 			s.legalForm.MatchString(above.folded) && s.nameLike(s.cleanName(above.text()))
 	})
+}
+
+// lineAbove is the line right above an item, with its left edge and size.
+func (s *sheet) lineAbove(it *item) *item {
+	const leading = 1.7
+	above := s.above(it)
+	if above == nil || absFloat(above.x0-it.x0) > 1 || absFloat(above.size-it.size) > 0.5 || it.y-above.y > leading*it.size {
+		return nil
+	}
+	return above
 }
 
 // stacked adds a name whose words stand one below the other, as designers set them, where it is printed in one line, too.

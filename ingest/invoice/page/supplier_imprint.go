@@ -3,6 +3,7 @@ package page
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // nearTaxID reads the name above or left of the supplier's tax id: in the
@@ -95,12 +96,20 @@ func (s *sheet) imprint(buyers map[*item]bool, add addName) {
 			first := s.throughItsForm(s.sentencePart(s.firstPart(it.text())))
 			rest := it.folded[min(len(it.folded), len([]rune(first))):]
 			how, mark := s.identifiedBy(rest)
-			if buyers[it] || how == "" || s.ofBank(first, it.folded) || s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {
+			if buyers[it] || how == "" || s.goesOnSentence(it) || s.ofBank(first, it.folded) ||
+				s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {
 				continue
 			}
 			add(first, it, ruleImprint, how)
 		}
 	}
+}
+
+// goesOnSentence reports whether an item goes on in small letters with what the long line above it says: what it begins with is no name.
+func (s *sheet) goesOnSentence(it *item) bool {
+	above := s.above(it)
+	return unicode.IsLower(it.runes[0]) && above != nil && absFloat(above.x0-it.x0) < 3 && len(above.folded) > maxLabelled/2 &&
+		!strings.HasSuffix(strings.TrimSpace(above.folded), ".")
 }
 
 // identifiedBy tells what identifies the owner of a line in what follows his name, and where that begins; "" where nothing does.

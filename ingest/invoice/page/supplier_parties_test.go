@@ -488,3 +488,23 @@ func TestNamesBehindTheirLabelOverTwoLines(t *testing.T) {
 		}
 	}
 }
+
+// Given a line in an address that says whose attention it is for, then the lines below it are the buyer's, too, as far as they go together.
+func TestTheRestOfAnAddressBelowItsAttention(t *testing.T) {
+	s := sheetOf(t, `Lofts Ireland DAC                    Reference
+Attention: Accounts Payable
+Unit 6, Grange Yard                  CW-118
+Mill Street
+DUBLIN 7
+
+Description`)
+	buyers := s.buyers()
+	for r, want := range []bool{true, true, true, true, true, false} {
+		if got := buyers[s.rows[r][0]]; got != want {
+			t.Errorf("%q: %t, want %t", s.rows[r][0].text(), got, want)
+		}
+	}
+	if buyers[s.rows[2][1]] {
+		t.Error("what stands beside an address is the buyer's")
+	}
+}

@@ -14,9 +14,15 @@ func TestWhatStandsBelowACompanysName(t *testing.T) {
 		"Lofts GmbH\nBerger Holding AG":                     false,
 		"Lofts GmbH\nGemeinde Mondsee":                      false,
 		"Lofts GmbH\n                    Abteilung Technik": false,
+		// Lines of the address below a legal form on a line of its own.
+		"Moyle Valley Works\nLimited\nMill Park\nNavan\nCo. Meath":       true,
+		"Moyle Valley Works\nLimited\nMill Park\nMeath Board GmbH":       false,
+		"Moyle Valley Works\nLimited\n\n\nCo. Meath":                     false,
+		"Moyle Valley Works\nA 12\nMill Park\nNavan\nCo. Meath":          false,
+		"Moyle Valley Works\nLimited\nMill Park\n             Co. Meath": false,
 	} {
 		s := sheetOf(t, lines)
-		if got := s.describes(s.rows[1][0]); got != want {
+		if got := s.describes(s.rows[len(s.rows)-1][0]); got != want {
 			t.Errorf("%q: %t, want %t", lines, got, want)
 		}
 	}
@@ -283,6 +289,52 @@ func TestAnotherIDBelowTheSums(t *testing.T) {
 		s := sheetOf(t, lines)
 		if got := s.otherIDInBlock(&named{it: s.rows[0][0]}, Own{}); got != want {
 			t.Errorf("%q: another's %v, want %v", lines, got, want)
+		}
+	}
+}
+
+// Given lines that begin in small letters, then they go on with a sentence where the long line above them doesn't end: no name begins there.
+func TestLinesThatGoOnWithASentence(t *testing.T) {
+	const long = "Die Kosten sind sofort fällig, ich bitte um Überweisung der Summe"
+	for lines, want := range map[string]bool{
+		long + "\nauf mein Konto bei der Handelshaus Alster AG, IBAN DE16 3705 0198 0019 2844 06": true,
+		long + ".\nauf mein Konto bei der Handelshaus Alster AG":                                  false,
+		long + "\nHandelshaus Alster AG":                                                          false,
+		"Handel und Wandel\nam alten Hafen GmbH":                                                  false,
+		long + "\n          auf mein Konto":                                                       false,
+	} {
+		s := sheetOf(t, lines)
+		if got := s.goesOnSentence(s.rows[1][0]); got != want {
+			t.Errorf("%q: %t, want %t", lines, got, want)
+		}
+	}
+	s := sheetOf(t, long+"\nauf mein Konto bei der Handelshaus Alster AG, HRB 4418, IBAN DE16 3705 0198 0019 2844 06")
+	s.imprint(map[*item]bool{}, func(name string, _ *item, _, _ string) { t.Errorf("the imprint names %q", name) })
+}
+
+// Given a name beside an account, then words of banks tell that it is the bank's.
+func TestWordsOfBanks(t *testing.T) {
+	v := testVocabulary(t)
+	for name, want := range map[string]bool{"Bankhaus Severin AG": true, "Bankverein Werther AG": true, "Handelshaus Alster AG": false} {
+		if got := v.ofBank(name, "iban de16 3705 0198 0019 2844 06"); got != want {
+			t.Errorf("%s: %t, want %t", name, got, want)
+		}
+	}
+}
+
+// Given a person's name and his surname behind a profession or degree, then that is short for it; a surname alone may be anybody's.
+func TestASurnameBehindAProfession(t *testing.T) {
+	s := &sheet{vocabulary: testVocabulary(t)}
+	for short, want := range map[string]bool{
+		"Notarin Dr. Wild": true, "Dr. Wild": true, "Architektin Wild": true, "Wild": false, "Dr. Wilde": false, "Frau Wild": false, "Dr. Anna": false,
+	} {
+		all := []named{{name: short, key: Key(short)}, {name: "Dr. Anna-Katharina Wild", key: Key("Dr. Anna-Katharina Wild"), person: true}}
+		if s.group(all); (all[0].whole == all[1].key) != want {
+			t.Errorf("%q is short for %s: %t, want %t", short, all[1].name, !want, want)
+		}
+		company := named{name: "Dr. Wild"}
+		if s.surname(&named{name: short}, &company) {
+			t.Errorf("%q is short for what is no person's name", short)
 		}
 	}
 }

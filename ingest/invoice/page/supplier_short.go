@@ -18,7 +18,7 @@ func (s *sheet) group(all []named) {
 		several := false
 		for _, o := range all {
 			full := s.legalForm.MatchString(foldText(o.name)) || slices.Contains([]string{ruleReturn, ruleImprint, ruleHolder, ruleSeller}, o.rule)
-			if len(o.key) <= len(c.key) || !(full && s.shortens(c, &o)) && !s.abbreviates(c, &o) {
+			if len(o.key) <= len(c.key) || !(full && s.shortens(c, &o)) && !s.abbreviates(c, &o) && !s.surname(c, &o) {
 				continue
 			}
 			several = several || whole != c.key && !strings.Contains(o.key, whole) && !strings.Contains(whole, o.key)
@@ -47,6 +47,17 @@ func (s *sheet) shortens(short, long *named) bool {
 		}
 	}
 	return true
+}
+
+// surname reports whether a name is a person's surname alone, behind what he does and his degrees: "Notarin Dr. Wild" is Dr. Ada Wild.
+func (s *sheet) surname(short, long *named) bool {
+	words := strings.Fields(short.name)
+	said := len(words)
+	for len(words) > 1 && (s.neverAName.MatchString(foldText(words[0])) || degree.FindString(words[0]+" ") == words[0]+" ") {
+		words = words[1:]
+	}
+	all := strings.Fields(long.name)
+	return long.person && len(words) == 1 && said > 1 && len(all) > 1 && Key(words[0]) == Key(all[len(all)-1])
 }
 
 // Initials have so many letters.

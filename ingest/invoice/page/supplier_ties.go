@@ -121,7 +121,7 @@ func (s *sheet) ties(c named, idAt *item) []tie {
 	case ruleIDBlock, ruleIDLine:
 		seen(true, tieID)
 	case ruleLetterhead:
-		seen(c.how == onlyParty, tieLabel)
+		seen(c.how == onlyParty && !s.saysSelfBilled(), tieLabel) // else that is the buyer
 	case ruleReturn:
 		seen(!s.labelledLeft(c.it), tieReturn)
 	}

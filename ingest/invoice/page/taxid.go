@@ -113,11 +113,9 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		if strings.Trim(c, " :.") == "" && left != nil {
 			c = left.folded
 		}
-		if strings.Trim(it.folded[:start], " :.") == "" && !s.vatLabel.MatchString(c) && it.row > 0 {
-			for _, above := range s.rows[it.row-1] {
-				if above.page == it.page && aligned(above, it) && s.vatLabel.MatchString(above.folded) {
-					c = above.folded
-				}
+		if strings.Trim(it.folded[:start], " :.") == "" && !s.vatLabel.MatchString(c) {
+			if above := s.above(it); above != nil && s.vatLabel.MatchString(above.folded) {
+				c = above.folded
 			}
 		}
 		return c
@@ -132,7 +130,7 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 			c.score += 0.12 // whom an agent bills for outdoes the agent
 		}
 		if s.buyerWord.MatchString(lastWords(before)) || buyers[it] || s.amongBuyersFields(it) ||
-			s.labelledLeft(it) && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
+			s.labelledLeft(it) && buyers[left] && before == left.folded {
 			c.score = ofBuyer
 		}
 		out = append(out, c)
@@ -154,11 +152,18 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 			judge(id, 0.6, "vat id without label")
 		}
 	}
+	if len(out) == 0 && s.bareSpanish(it) {
+		judge(taxID{end: len(it.folded), value: it.key, valid: true}, 0.84, "tax id under the name")
+	}
 	if len(out) > 0 {
 		return out
 	}
 	for _, m := range s.vatLabel.FindAllStringIndex(it.folded, 4) {
-		if id, at, ok := s.labelledID(it, m[1], s.idShape); ok {
+		id, at, ok := s.labelledID(it, m[1], s.idShape)
+		if !ok {
+			id, at, ok = s.ofLiechtenstein(it, m[1])
+		}
+		if ok {
 			id.start = m[0]
 			before := it.folded[:m[0]]
 			c := identified{id: id, it: at, row: at.row, score: 0.88, kind: "labelled tax id"}
@@ -189,6 +194,43 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 	}
 	return out
 }
+
+// bareSpanish reports whether an item is nothing but a Spanish tax id, by its check, between a company's name and its address: programs
+// print them without a label or country there.
+func (s *sheet) bareSpanish(it *item) bool {
+	if len(it.key) != 9 || !spanishID.MatchString(it.key) || len(it.key) != len(strings.TrimSpace(it.folded)) || !checkSpain(it.key) {
+		return false
+	}
+	above := s.above(it)
+	return above != nil && absFloat(above.x0-it.x0) < 1 && s.legalForm.MatchString(above.folded) && s.addressBelow(it)
+}
+
+// spanishID is the shape of a company's tax id in Spain.
+var spanishID = regexp.MustCompile(`^[A-HJNP-SUVW]\d{7}[0-9A-J]$`)
+
+// ofLiechtenstein reads the five figures that number who pays tax in Liechtenstein, behind a label or in the item to its right, where a
+// telephone number, a postal code or an account of that country is printed, or its name.
+func (s *sheet) ofLiechtenstein(it *item, from int) (taxID, *item, bool) {
+	at := it
+	if strings.Trim(it.folded[from:], " :.#-") == "" {
+		if at, from = s.right(it), 0; at == nil {
+			return taxID{}, nil, false
+		}
+	}
+	m := fiveFigures.FindStringSubmatchIndex(at.folded[from:])
+	if m == nil || !slices.ContainsFunc(s.rows, func(row []*item) bool {
+		return slices.ContainsFunc(row, func(o *item) bool { return liechtenstein.MatchString(o.folded) })
+	}) {
+		return taxID{}, nil, false
+	}
+	id := at.folded[from+m[2] : from+m[3]]
+	return taxID{start: from + m[2], end: from + m[3], value: compact(id)}, at, true
+}
+
+var (
+	fiveFigures   = regexp.MustCompile(`^[ :.#-]*(\d{2} ?\d{3})(?:$|[^\d %.,/-]|[.,)] *(?:$|[^\d]))`)
+	liechtenstein = regexp.MustCompile(`\bliechtenstein\b|\bfl[ -]*9\d{3}\b|\+ ?423\b|\bli\d{2} ?\d{4}`)
+)
 
 // labelledID reads the identifier behind a label or in the item to its right.
 func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *item, bool) {

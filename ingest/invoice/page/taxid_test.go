@@ -189,3 +189,84 @@ func TestAnIDBelowItsLabel(t *testing.T) {
 		}
 	}
 }
+
+// Given the buyer's id below a gap under his address, alone or below his number at a register, then it is his; what else stands there isn't.
+func TestTheBuyersIDBehindAGap(t *testing.T) {
+	const party = "DODAVATEL                 ODBĚRATEL\nTomáš Novák               Lofty s.r.o.\nHusova 4                  Jateční 32\n" +
+		"586 01 Jihlava            360 01 Karlovy Vary\n\n\n"
+	for below, want := range map[string]bool{
+		"IČ: 07182643              IČ: 17403880\nNeplátce DPH              DIČ: CZ17403880":  true,
+		"Neplátce DPH              DIČ: CZ17403880":                                          true,
+		"Neplátce DPH              Datum splatnosti":                                         false,
+		"\n\nNeplátce DPH              DIČ: CZ17403880":                                      false,
+		"Husova 4                  Adresa: Na Poříčí 7\nNeplátce DPH              Splatnost": false,
+	} {
+		s := sheetOf(t, party+below)
+		last := s.rows[len(s.rows)-1]
+		if got := s.buyers()[last[len(last)-1]]; got != want {
+			t.Errorf("%q: %t, want %t", below, got, want)
+		}
+	}
+	s := sheetOf(t, "Novák s.r.o., Husova 4, 586 01 Jihlava\nLofty s.r.o.\nJateční 32\n360 01 Karlovy Vary\n\n\nDIČ: CZ17403880")
+	windowed := map[*item]bool{}
+	s.column(s.rows[0][0], windowed)
+	if last := s.rows[len(s.rows)-1][0]; windowed[last] || !windowed[s.rows[3][0]] {
+		t.Error("what stands behind a gap below a window is the buyer's, or nothing in it")
+	}
+}
+
+// Given a Spanish tax id without a label, then it is one by its check, alone between a company's name and its address.
+func TestASpanishIDWithoutALabel(t *testing.T) {
+	for lines, want := range map[string]string{
+		"Azulejos La Plana, S.L.\nB98274616\nC/ Sorní 22, entlo.\nValencia":        "B98274616",
+		"Azulejos La Plana, S.L.\nB98274615\nC/ Sorní 22, entlo.\nValencia":        "", // its check is another
+		"Azulejos La Plana, S.L.\nPedido B98274616\nC/ Sorní 22, entlo.\nValencia": "",
+		"Factura\nB98274616\nC/ Sorní 22, entlo.\nValencia":                        "",
+		"Azulejos La Plana, S.L.\nB98274616\n17/10/2025":                           "",
+	} {
+		s := sheetOf(t, lines)
+		got := ""
+		for _, c := range s.idsIn(s.rows[1][0], map[*item]bool{}) {
+			got = c.id.value
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+}
+
+// Given an id below its label among the particulars, rows of an address between them, then what stands beside it says nothing of whose it is.
+func TestAnIDBelowItsLabelBesideAnAddress(t *testing.T) {
+	s := sheetOf(t, `Lofts Ireland DAC
+Attention: Accounts Payable
+Unit 6, Grange Yard
+D07 XK42             VAT Number
+IRELAND              IE3417028CH`)
+	last := s.rows[len(s.rows)-1]
+	buyers := s.buyers()
+	if ids := s.idsIn(last[1], buyers); !buyers[last[0]] || len(ids) != 1 || ids[0].score <= ofBuyer || ids[0].kind != "labelled vat id" {
+		t.Errorf("%+v", ids)
+	}
+}
+
+// Given five figures behind the label of a tax id, then they are one where the page says that it is of Liechtenstein.
+func TestTheFiveFiguresOfLiechtenstein(t *testing.T) {
+	for lines, want := range map[string]string{
+		"Eschner Bau AG, FL-9491 Ruggell\nMWST-Nr. 52 417":               "52417",
+		"Eschner Bau AG, T +423 555 14 00\nHonorar (MWST-Nr. 52 417)":    "52417",
+		"IBAN LI79 0880 1000 0246 1044 0\nMWST-Nr.       52417":          "52417",
+		"Eschner Bau AG, CH-9470 Buchs\nMWST-Nr. 52 417":                 "",
+		"Eschner Bau AG, FL-9491 Ruggell\nMWST-Nr. 52 4171":              "",
+		"Eschner Bau AG, FL-9491 Ruggell\nMWST-Nr. 52 417.50":            "",
+		"Eschner Bau AG, FL-9491 Ruggell\nMWST 52 417 CHF, Kunde 52 417": "",
+	} {
+		s := sheetOf(t, lines)
+		got := ""
+		for _, c := range s.idsIn(s.rows[1][0], map[*item]bool{}) {
+			got = c.id.value
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+}

@@ -232,10 +232,14 @@ func onlyMoney(it *item) (amount, bool) {
 	return found[0], true
 }
 
-// headedTax reports whether the nearest heading above an amount names a tax.
+// headedTax reports whether the nearest heading above an amount names a tax, in its last line or the one above: "VAT" over "amount".
 func (s *sheet) headedTax(it *item) bool {
 	head := s.heading(it)
-	return head != nil && s.anyTax.MatchString(head.folded)
+	if head == nil || s.anyTax.MatchString(head.folded) {
+		return head != nil
+	}
+	first := s.above(head)
+	return first != nil && !hasDigit(first.folded) && s.anyTax.MatchString(first.folded)
 }
 
 // heading is the nearest item with letters and without figures but rates above an amount: "TVA 21 %" is a heading.

@@ -76,7 +76,7 @@ func (s *sheet) agreeing() (ruled, []sum) {
 			if g.column && n.column && g.item.row != n.item.row || g.value == n.value && g.column != n.column {
 				continue // different lines of a table
 			}
-			for _, need := range needs(g.value, n.value, rounding) {
+			for _, need := range append(needs(g.value, n.value, rounding), s.roundedOff(g, n.value, taxes)...) {
 				if absolute(need) > absolute(n.value)*2/5 || need != 0 && (need < 0) != (g.value < 0) {
 					continue
 				}
@@ -215,6 +215,27 @@ func needs(g, n int64, rounding []sum) []int64 {
 	return out
 }
 
+// roundedOff lists the taxes that make up a total with a net sum but for what that is rounded by, as its label says, where the difference
+// is printed nowhere.
+func (s *sheet) roundedOff(g *sum, net int64, taxes []sum) (out []int64) {
+	if g.column || !s.rounded.MatchString(s.labelOf(g)) {
+		return nil
+	}
+	for _, t := range taxes {
+		if !t.column && t.value != 0 && roundsTo(net+t.value, g.value) {
+			out = append(out, t.value)
+		}
+	}
+	return out
+}
+
+// roundsTo reports whether a total is a sum that is rounded to five hundredths, or to a whole unit.
+func roundsTo(exact, total int64) bool {
+	const five, whole = 5 * PerMinor, 100 * PerMinor
+	by := absolute(exact - total)
+	return by != 0 && (total%five == 0 && by*2 <= five || total%whole == 0 && by*2 <= whole)
+}
+
 func absolute(v int64) int64 {
 	if v < 0 {
 		return -v
@@ -325,8 +346,10 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 	switch {
 	case len(within) > 0:
 		for i := range within {
-			if t := &within[i]; t.value != 0 && absolute(t.value)*10 < absolute(g.value)*3 &&
-				(t.value < 0) == (g.value < 0) {
+			t := &within[i]
+			rate := s.rateBeside(t) // of another base, it is one of several taxes
+			if t.value != 0 && absolute(t.value)*10 < absolute(g.value)*3 && (t.value < 0) == (g.value < 0) &&
+				(rate == 0 || contains(absolute(g.value), absolute(t.value), rate)) {
 				out.tax, out.taxValue, out.hasTax = t, t.value, true
 				out.net, out.netValue, out.hasNet = g, g.value-t.value, true
 				out.rule, out.confidence = "tax within gross", 0.88
@@ -452,12 +475,12 @@ func (s *sheet) taxedBases(taxes []sum) []sum {
 // tourist tax, expenses laid out. Whether the charge belongs to the net sum
 // nobody says.
 func withUntaxed(nets, taxes, grosses, others []sum) ruled {
-	totalled := slices.ContainsFunc(grosses, func(g sum) bool { return g.role == roleGross && !g.column })
 	for gi := range grosses {
 		g := &grosses[gi]
 		for ni := range nets {
 			for ti := range taxes {
 				n, t := &nets[ni], &taxes[ti]
+				totalled := slices.ContainsFunc(grosses, func(o sum) bool { return o.role == roleGross && !o.column && o.value > n.value })
 				if g.role != roleGross && totalled || g.column || n.column || t.column || t.value <= 0 || n.value <= t.value ||
 					n.item.row >= g.item.row || t.item.row >= g.item.row {
 					continue

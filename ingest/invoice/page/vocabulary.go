@@ -26,6 +26,7 @@ type vocabulary struct {
 	otherNumberBefore, otherNumberAfter *words.Pattern
 	numberedThing, reference, referring *words.Pattern
 	numberBehind, otherNumberBehind     *words.Pattern
+	quoting                             *words.Pattern
 	numberShape, phoneShape             *words.Pattern
 
 	// Dates.
@@ -52,7 +53,7 @@ type vocabulary struct {
 
 	// Sums.
 	roles                                                                    []roleWording
-	partOfTotal                                                              *words.Pattern
+	partOfTotal, rounded                                                     *words.Pattern
 	anyTax, taxFollows, containedBefore, containedAfter, containedNet, noTax *words.Pattern
 	zeroRate, netWord, contractSum, countedFrom, listHeading, withheld       *words.Pattern
 	bareWithout, bareWith, bareRate                                          *words.Pattern
@@ -60,6 +61,7 @@ type vocabulary struct {
 	itemHeading                                                              *words.Pattern
 	currencyLabel, inCurrency                                                *words.Pattern
 	nationalTax                                                              []nationalTax
+	moms, mva                                                                *words.Pattern
 	units                                                                    map[string]bool
 
 	// Seller and buyer.
@@ -114,7 +116,8 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.selfBilling = w.Compile(`<self billing>|\(389\)`)                  // its code in UNTDID 1001
 	const nth = `^\W*(?:\d{1,2} ?[a-z.~]{0,3} ?|(?:<copy>|<ordinal>) )?` // "2. Mahnung", "2e relance", "final reminder"
 	v.otherTitle = w.Compile(nth + `(?:<other document>|<about invoices*>|<reminder*>)`)
-	v.reminderTitle = w.Compile(nth + `<reminder>(?:$| ?[-:,/(|~]|[^.]*(?:<invoice word>|\d))|` +
+	const andAnother = `(?: (?:<and>|&) (?:<ordinal> |\d{1,2}\. ?)?<reminder>)?` // "2. Mahnung und Kontoauszug"
+	v.reminderTitle = w.Compile(nth + `<reminder>` + andAnother + `(?:$| ?[-:,/(|~]|[^.]*(?:<invoice word>|\d))|` +
 		`[-:,/(|~] ?(?:<ordinal> |\d{1,2}\. ?)?<reminder>\W*$`)
 	v.reminderSubject = w.Compile(`<reminder>|<unpaid>`)
 	v.noInvoice = w.Any("no invoice")
@@ -147,6 +150,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 	v.otherNumberBehind = w.Compile(`^[ .:]*[^ ]+ <other number behind>`)
 	v.referring = w.Compile(`^<reference> <invoice>[ :.]*$`)
 	v.reference = w.Compile(`^\W*<reference>[ :.]*$`)
+	v.quoting = w.Any("quote")
 	v.numberBehind = w.Compile(`[^ ]+[ .]+<number behind>`)
 	v.numberedThing = w.Compile(`(?:<numbered thing>|<due>|<calendar week>)[ .:/#-]*(?:(?:<number>|<id>|code|ref)[ .:#-]*){0,2}$`)
 	v.otherNumberAfter = w.Compile(`^\W{0,3}(?:<not the number>|a )`)
@@ -321,6 +325,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 		{w.Any("total"), roleGross, 2},
 		{w.Compile(`^(?:\d{1,2}[.)] ?)?<sum>`), roleGross, 1},
 	}
+	v.rounded = w.Any("rounded")
 	v.anyTax = w.Any("tax")
 	// "Im Gesamtbetrag sind 200,00 € MwSt. enthalten", "dont 200,00 € de TVA".
 	v.taxFollows = w.Compile(`^[ ~]*(?:eur|chf)? ?(?:<of> )?<tax>`)
@@ -344,6 +349,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 	for _, spoken := range nationalTaxes() {
 		v.nationalTax = append(v.nationalTax, nationalTax{w.AnyIn(spoken.language, "tax"), spoken.currency})
 	}
+	v.moms, v.mva = w.AnyIn("da", "tax on crowns"), w.AnyIn("no", "tax on crowns")
 	v.currencyLabel = w.Compile(`^<currency>`)
 	v.inCurrency = w.Compile(`<in currency>$`)
 	v.units = map[string]bool{}

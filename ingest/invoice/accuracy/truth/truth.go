@@ -93,14 +93,24 @@ func (t Truth) IsName(s string) bool {
 }
 
 // IsTaxID reports whether an id is the supplier's. Many print a VAT id without its country's letters, after a label that only one
-// country has ("CVR", "OIB", "P.IVA"); what is read is what is printed.
+// country has ("CVR", "OIB", "P.IVA"); what is read is what is printed. What Swiss ids end with, "MWST", is no part of the number.
 func (t Truth) IsTaxID(s string) bool {
 	for _, id := range []*string{t.TaxID, t.VATID, t.TaxNumber} {
-		if id != nil && (plain(*id) == plain(s) || withoutCountry(*id) == plain(s)) {
+		if id != nil && (swiss(plain(*id)) == swiss(plain(s)) || withoutCountry(*id) == plain(s)) {
 			return true
 		}
 	}
 	return false
+}
+
+// swiss is an id without what the Swiss add to theirs in three languages.
+func swiss(id string) string {
+	for _, tax := range []string{"mwst", "tva", "iva"} {
+		if number, added := strings.CutSuffix(id, tax); added && strings.HasPrefix(id, "che") {
+			return number
+		}
+	}
+	return id
 }
 
 // withoutCountry is a VAT id without the letters of its country.

@@ -24,6 +24,12 @@ func TestWhoTheSupplierIs(t *testing.T) {
 			t.Errorf("the tax id is %q: %v, want %v", id, got, want)
 		}
 	}
+	swiss := truth.Truth{TaxID: text("CHE-116.402.853 MWST")}
+	for id, want := range map[string]bool{"CHE116402853": true, "CHE-116.402.853 TVA": true, "116402853": false, "CHE116402854": false} {
+		if got := swiss.IsTaxID(id); got != want {
+			t.Errorf("the Swiss tax id is %q: %v, want %v", id, got, want)
+		}
+	}
 }
 
 // Given truths in a folder, then they are read in the order of their names, and one that names no file is of the PDF beside it.
