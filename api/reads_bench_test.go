@@ -85,7 +85,7 @@ func BenchmarkReads(b *testing.B) {
 	}
 	page := []any{clickhouse.Named("project0", largeProject), clickhouse.Named("after", ""), clickhouse.Named("limit", 201)}
 	bare("records_page", page...)
-	bare("positions")
+	bare("parts", clickhouse.Named("tables", []string{"migrations", "sums", "streams", "budget_nodes", "uncommitted_entries", "line_plans"}))
 	bare("budget", clickhouse.Named("rolls", []string{"budget", "claims", "contracts", "transfers"}))
 	b.Run("beside/page of 200", func(b *testing.B) {
 		compare(b, w.statement(w.written("records_page"), page...), w.read("/v0/records?limit=200&projectId="+largeProject))
