@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -18,17 +19,19 @@ import (
 func (s *scenario) packed(partition int32, messages ...message) {
 	s.t.Helper()
 	client, err := kgo.NewClient(append(s.cluster.Reading[:len(s.cluster.Reading):len(s.cluster.Reading)],
-		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.ProducerLinger(time.Second),
-		kgo.MaxBufferedRecords(2*kafkalog.PackedTogether), kgo.ProducerBatchMaxBytes(2*kafkalog.UnpackedBytes), kgo.BrokerMaxWriteBytes(4*kafkalog.UnpackedBytes))...)
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.ProducerLinger(time.Minute),
+		kgo.MaxBufferedRecords(2*kafkalog.PackedTogether), kgo.ProducerBatchMaxBytes(2*kafkalog.UnpackedBytes),
+		kgo.BrokerMaxWriteBytes(4*kafkalog.UnpackedBytes))...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer client.Close()
-	var all []*kgo.Record
+	failed := kgo.AbortingFirstErrPromise(client)
 	for _, m := range messages {
-		all = append(all, &kgo.Record{Topic: string(events.Records), Partition: partition, Key: []byte(m.key), Value: m.value})
+		r := &kgo.Record{Topic: string(events.Records), Partition: partition, Key: []byte(m.key), Value: m.value}
+		client.Produce(s.t.Context(), r, failed.Promise())
 	}
-	if err := client.ProduceSync(s.t.Context(), all...).FirstErr(); err != nil {
+	if err := errors.Join(client.Flush(s.t.Context()), failed.Err()); err != nil { // it lingers until it is flushed
 		s.t.Fatal(err)
 	}
 }
@@ -115,7 +118,7 @@ func TestScenarioABatchOfTooManyMessages(t *testing.T) {
 func TestWhatNobodyTakesMakesRoom(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	const batches, together = 6, 28
+	const batches, together = 3, 28
 	for p := range int32(2) {
 		for i := range batches {
 			var all []message

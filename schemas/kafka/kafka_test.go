@@ -228,11 +228,17 @@ func TestAReaderPassesMessagesThatUnpackToTooMuch(t *testing.T) {
 	}
 }
 
-// packs is a client that sends what it is given at a time in one compressed batch for each partition.
-func (c *cluster) packs() *kgo.Client {
-	return c.connect(kgo.DefaultProduceTopic("a"), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MaxBufferedRecords(2*kafka.PackedTogether),
-		kgo.ProducerBatchMaxBytes(2*kafka.UnpackedBytes), kgo.BrokerMaxWriteBytes(4*kafka.UnpackedBytes),
-		kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.ProducerLinger(time.Second))
+// packs sends messages of topic a in one compressed batch for each partition.
+func (c *cluster) packs(all ...*kgo.Record) {
+	c.Helper()
+	client := c.connect(kgo.DefaultProduceTopic("a"), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.MaxBufferedRecords(2*kafka.PackedTogether), kgo.ProducerBatchMaxBytes(2*kafka.UnpackedBytes), kgo.BrokerMaxWriteBytes(4*kafka.UnpackedBytes),
+		kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.ProducerLinger(time.Minute))
+	failed := kgo.AbortingFirstErrPromise(client)
+	for _, r := range all {
+		client.Produce(c.Context(), r, failed.Promise())
+	}
+	c.must(errors.Join(client.Flush(c.Context()), failed.Err())) // it lingers until it is flushed
 }
 
 // Given batches on several partitions, each within what one may unpack to, which come in one fetch and together unpack to several times
@@ -241,10 +247,10 @@ func TestAReaderUnpacksNoMoreThanItHasMemoryFor(t *testing.T) {
 	const partitions, batches, bytes = 4, 4, 28 << 20
 	c := newCluster(t)
 	c.create("a", partitions)
-	producer, value := c.packs(), make([]byte, bytes)
+	value := make([]byte, bytes)
 	for range batches {
 		for p := range int32(partitions) {
-			c.must(producer.ProduceSync(t.Context(), &kgo.Record{Partition: p, Value: value}).FirstErr())
+			c.packs(&kgo.Record{Partition: p, Value: value})
 		}
 	}
 	from, at := map[kafka.Partition]int64{}, map[kafka.Partition]int64{}
@@ -286,13 +292,12 @@ func TestAReaderUnpacksNoMoreThanItHasMemoryFor(t *testing.T) {
 func TestAReaderPassesTooManyMessagesInOneBatch(t *testing.T) {
 	c := newCluster(t)
 	c.create("a", 1)
-	producer := c.packs()
 	for _, n := range []int{kafka.PackedTogether + 1, kafka.PackedTogether} {
 		all := make([]*kgo.Record, n)
 		for i := range all {
 			all[i] = &kgo.Record{}
 		}
-		c.must(producer.ProduceSync(t.Context(), all...).FirstErr())
+		c.packs(all...)
 	}
 	reader, err := kafka.NewReader(c.options, map[kafka.Partition]int64{{Topic: "a"}: 0})
 	c.must(err)
