@@ -66,7 +66,7 @@ func loadCommand(s *shell) *cobra.Command {
 		defer closeAll(shards)
 		err = l.Wait(ctx, shards, sent, load.DefaultStallTimeout)
 		if stalled := (*load.Stalled)(nil); errors.As(err, &stalled) {
-			return inconclusiveError{err}
+			return inconclusiveError{errors.Join(err, stalled.Explain(ctx, servers.kafka))}
 		}
 		return err
 	}

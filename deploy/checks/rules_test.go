@@ -56,6 +56,17 @@ var cases = map[string][]struct {
 			`tallyhouse_ingest_lag{topic="t",partition="0"} 0x10`, `tallyhouse_ingest_position{topic="t",partition="0"} 100x10`,
 		}, 10, nil},
 	},
+	"TallyhouseOpenTransaction": {
+		{"a producer died within its transaction", []string{
+			`tallyhouse_ingest_uncommitted{topic="t",partition="0"} 7x10`, `tallyhouse_ingest_position{topic="t",partition="0"} 100x10`,
+		}, 10, map[string]string{"topic": "t", "partition": "0"}},
+		{"one transaction follows the other", []string{
+			`tallyhouse_ingest_uncommitted{topic="t",partition="0"} 7x10`, `tallyhouse_ingest_position{topic="t",partition="0"} 100+5x10`,
+		}, 10, nil},
+		{"there is none", []string{
+			`tallyhouse_ingest_uncommitted{topic="t",partition="0"} 0x10`, `tallyhouse_ingest_position{topic="t",partition="0"} 100x10`,
+		}, 10, nil},
+	},
 	"TallyhousePartitionStopped": {
 		{"tables are inconsistent", []string{`tallyhouse_ingest_partition_condition{topic="t",partition="0",condition="stopped"} 1x5`}, 5,
 			map[string]string{"topic": "t", "partition": "0", "condition": "stopped"}},

@@ -93,14 +93,18 @@ const followed = 1000
 // partition, then with those that come, also in new partitions, until the context ends or each fails. Whatever its error,
 // another call gives the same messages again.
 func Follow(ctx context.Context, c Cluster, topic string, since time.Time, each func(*kgo.Record) error) error {
-	client, err := kgo.NewClient(append(slices.Clone(c.Reading), kgo.ConsumeTopics(topic), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.MaxDecompressBatchBytes(kafkalog.UnpackedBytes), kgo.ConsumeResetOffset(kgo.NewOffset().AfterMilli(since.UnixMilli())))...)
+	bounded, err := kafkalog.Bounded()
+	if err != nil {
+		return fmt.Errorf("follow %s: %w", topic, err)
+	}
+	client, err := kgo.NewClient(append(slices.Concat(c.Reading, bounded), kgo.ConsumeTopics(topic),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeResetOffset(kgo.NewOffset().AfterMilli(since.UnixMilli())))...)
 	if err != nil {
 		return fmt.Errorf("follow %s: connect to Kafka: %w", topic, err)
 	}
 	defer client.Close()
 	for {
-		fetched := client.PollRecords(ctx, followed)
+		fetched := kafkalog.Poll(ctx, client, followed)
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("follow %s: %w", topic, err)
 		}

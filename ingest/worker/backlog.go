@@ -18,6 +18,7 @@ const (
 type backlog struct {
 	mu   sync.Mutex
 	ends map[kafkalog.Partition][]logEnd // rising; those behind the position are gone
+	held map[kafkalog.Partition]uint64   // offsets behind the beginning of an open transaction
 }
 
 // logEnd is where a log ended when that was first seen.
@@ -42,15 +43,19 @@ func (b *backlog) run(ctx context.Context, w *Worker) {
 
 // see takes in where logs end now. Partitions that are not the worker's any more are forgotten; one without an answer
 // stays as it was.
-func (b *backlog) see(mine []kafkalog.Partition, ends map[kafkalog.Partition]uint64, now time.Time) {
+func (b *backlog) see(mine []kafkalog.Partition, ends map[kafkalog.Partition]kafkalog.End, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	before := b.ends
-	b.ends = make(map[kafkalog.Partition][]logEnd, len(mine))
+	before, held := b.ends, b.held
+	b.ends, b.held = make(map[kafkalog.Partition][]logEnd, len(mine)), make(map[kafkalog.Partition]uint64, len(mine))
 	for _, p := range mine {
 		seen := before[p]
-		if end, ok := ends[p]; ok && (len(seen) == 0 || end > seen[len(seen)-1].offset) {
-			seen = append(seen, logEnd{end, now})
+		end, ok := ends[p]
+		if ok && (len(seen) == 0 || end.Log > seen[len(seen)-1].offset) {
+			seen = append(seen, logEnd{end.Log, now})
+		}
+		if b.held[p] = held[p]; ok {
+			b.held[p] = end.Log - end.Committed
 		}
 		if len(seen) > mostEnds {
 			seen = everySecond(seen)
@@ -67,6 +72,13 @@ func everySecond(ends []logEnd) []logEnd {
 		kept = append(kept, logEnd{ends[min(i+1, len(ends)-1)].offset, ends[i].at})
 	}
 	return kept
+}
+
+// uncommitted is how many offsets lie behind the beginning of an open transaction, which holds them back; 0: there is none.
+func (b *backlog) uncommitted(p kafkalog.Partition) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held[p]
 }
 
 // behind reports how many offsets lie between a position and its log's end, and how long ago the first of them was seen

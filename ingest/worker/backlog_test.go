@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
@@ -23,16 +26,16 @@ func TestABacklogKnowsWhatIsBehindAndSinceWhen(t *testing.T) {
 		}
 	}
 	expect("before the log was asked", 0, 0, 0, 0, false)
-	b.see(mine, map[kafkalog.Partition]uint64{p: 100}, at(0))
+	b.see(mine, logsEnd(p, 100), at(0))
 	expect("at the end", 100, 0, 0, 0, true)
-	b.see(mine, map[kafkalog.Partition]uint64{p: 150}, at(10))
-	b.see(mine, map[kafkalog.Partition]uint64{p: 180}, at(20))
+	b.see(mine, logsEnd(p, 150), at(10))
+	b.see(mine, logsEnd(p, 180), at(20))
 	expect("standing still", 100, 30, 80, 20*time.Second, true)
 	b.see(mine, nil, at(40)) // Kafka is away
 	expect("while Kafka is away", 100, 50, 80, 40*time.Second, true)
 	expect("half way", 150, 50, 30, 30*time.Second, true)
 	expect("caught up", 180, 50, 0, 0, true)
-	b.see(mine, map[kafkalog.Partition]uint64{p: 181}, at(60))
+	b.see(mine, logsEnd(p, 181), at(60))
 	expect("one more", 180, 63, 1, 3*time.Second, true)
 	b.see(nil, nil, at(70))
 	expect("after another worker took it", 180, 70, 0, 0, false)
@@ -47,7 +50,7 @@ func TestABacklogIsBoundedAndNeverTooYoung(t *testing.T) {
 	var now time.Time
 	for i := range hours * 720 {
 		now = start.Add(time.Duration(i) * backlogEvery)
-		b.see([]kafkalog.Partition{p}, map[kafkalog.Partition]uint64{p: uint64(i + 1)}, now)
+		b.see([]kafkalog.Partition{p}, logsEnd(p, uint64(i+1)), now)
 	}
 	if n := len(b.ends[p]); n > mostEnds {
 		t.Errorf("%d ends are kept", n)
@@ -59,4 +62,40 @@ func TestABacklogIsBoundedAndNeverTooYoung(t *testing.T) {
 	if _, age, _ := b.behind(p, half, now); age < now.Sub(start)/2 {
 		t.Errorf("the message in the middle seems %s old", age)
 	}
+}
+
+// logsEnd is a log whose messages are all committed.
+func logsEnd(p kafkalog.Partition, at uint64) map[kafkalog.Partition]kafkalog.End {
+	return map[kafkalog.Partition]kafkalog.End{p: {Committed: at, Log: at}}
+}
+
+// Given a transaction that somebody began and doesn't end, and messages behind it, then these count as lag, however far the position is in
+// what is committed, and a metric says what holds them back; once the transaction is over neither does.
+func TestAnOpenTransactionIsSeen(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	m := someRecords(3)
+	a := s.writing("a", m[0])
+	open := s.sender(kgo.TransactionalID(t.Name()), kgo.TransactionTimeout(time.Minute))
+	if err := open.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	s.sendBy(open, m[1])
+	s.send(m[2])
+	look := func() (lag, uncommitted uint64) {
+		partitions := []kafkalog.Partition{scenarioPartition}
+		a.backlog.see(partitions, kafkalog.Ends(t.Context(), a.admin, partitions), time.Now())
+		lag, _, _ = a.backlog.behind(scenarioPartition, s.at(0).State, time.Now())
+		return lag, a.backlog.uncommitted(scenarioPartition)
+	}
+	if lag, uncommitted := look(); lag != 2 || uncommitted != 2 {
+		t.Errorf("lag %d, of that uncommitted %d; both messages wait for the end of the transaction", lag, uncommitted)
+	}
+	s.model.take(m[1])
+	kafkatest.EndTransaction(t, open, kgo.TryCommit)
+	s.awaitAll(4)
+	if lag, uncommitted := look(); lag != 0 || uncommitted != 0 {
+		t.Errorf("when it is over: lag %d, uncommitted %d", lag, uncommitted)
+	}
+	s.check(s.model)
 }

@@ -132,8 +132,8 @@ func (b *batch) refuse(tp kafkalog.Partition, r *kgo.Record, reason string) {
 func (b *batch) refuseUnread(tp kafkalog.Partition, offset, next int64) {
 	b.deadLetters = append(b.deadLetters, kafka.DeadLetter{
 		Topic: tp.Topic, Partition: tp.Number, Offset: offset, At: time.Now().UTC(),
-		Reason: fmt.Sprintf("the messages at offsets %d to %d are compressed together and unpack to more than %d bytes: have their producer "+
-			"send them again, in smaller batches", offset, next-1, kafkalog.UnpackedBytes),
+		Reason: fmt.Sprintf("the messages at offsets %d to %d are compressed together and unpack to more than %d bytes, or are more than %d: "+
+			"have their producer send them again, in smaller batches", offset, next-1, kafkalog.UnpackedBytes, kafkalog.PackedTogether),
 	})
 	b.next, b.epoch = uint64(next), -1
 }

@@ -88,6 +88,7 @@ type coordinator struct {
 	large      chan *batch // leaves to let a batch be large, each with the memory of one that was, nil while there is none
 	idle       *time.Timer // frees that memory
 	beat       *beat
+	scan       *headScan // the last one that began
 }
 
 // largeBatches is how many large batches of one topic there are at a time, from cutting to their insert: more would

@@ -59,14 +59,20 @@ func (w *writer) cut(ctx context.Context, a *assignment) (assembler *assembler, 
 	}
 	room := w.rows
 	for {
-		taken, err := a.buffer.take(max(1, room))
-		if err != nil {
-			return w.passUnread(ctx, a, b, assembler, err)
-		}
-		if len(taken) > 0 && b == nil {
+		if b == nil && a.buffer.some() {
 			if b, assembler, err = w.begin(ctx, a); err != nil {
 				return nil, err
 			}
+		}
+		limit := 0 // before there is a batch: the buffer alone can give memory back while that waits
+		if b != nil {
+			limit = max(1, room)
+		}
+		taken, err := a.buffer.take(limit)
+		if err != nil {
+			return w.passUnread(ctx, a, b, assembler, err)
+		}
+		if len(taken) > 0 && until == nil {
 			began = time.Now()
 			until = time.After(w.pace.linger(w.tp, w.coordinator.shard, began))
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"tallyhouse/analytics"
@@ -20,7 +21,11 @@ import (
 func (r *recovery) loadHeads(ctx context.Context) error {
 	var anew []int32
 	for _, p := range r.partitions() {
-		h, at := r.members[p].w.heads, r.found[p].position
+		q, ok := r.members[p]
+		if !ok { // its writer had to end while another one's heads were loaded
+			continue
+		}
+		h, at := q.w.heads, r.found[p].position
 		switch {
 		case h.life == r.stream.Life && h.position == at:
 		case h.life == r.stream.Life && h.position < at:
@@ -59,47 +64,35 @@ const (
 
 // load streams rows into the heads of some partitions, the greatest version of each entity winning. A partition whose
 // position moved meanwhile leaves, and is loaded again alone. One whose heads can't be loaded leaves, too, and the others
-// go on. The scan is read to its end in any case: the embedded engine bears few statements that are broken off.
+// go on, as they do when its writer has to end. The scan is read to its end in any case: the embedded engine bears few
+// statements that are broken off. Another one begins only then.
 func (r *recovery) load(ctx context.Context, partitions []int32, where string, params database.Params) error {
-	into := map[int32]*headLoader{}
+	if r.scan != nil {
+		r.awaitUnlessStopped(r.scan.closed, r.releaseStopped)
+	}
+	s := &headScan{into: map[int32]*headLoader{}, partitions: r.stream.Partitions}
 	for _, p := range partitions {
-		h := r.members[p].w.heads
-		h.life = ""
-		into[p] = &headLoader{heads: h}
+		if q, ok := r.members[p]; ok {
+			q.w.heads.life = ""
+			s.into[p] = &headLoader{heads: q.w.heads}
+		}
 	}
-	images := r.entity.NewImages()
-	rows, told := 0, time.Now()
-	query := database.Query{SQL: images.Select(false, where), Params: params, Limit: loadTimeout}
-	err := r.db.Scan(ctx, query, images.Results(), func() error {
-		for i := range images.Rows() {
-			row := images.Row(i)
-			if row.Tenant == "" {
-				if l := into[row.Partition]; l != nil {
-					l.position = max(l.position, row.Version)
-				}
-				continue
-			}
-			l := into[int32(row.KeyHash%r.stream.Partitions)]
-			if l == nil {
-				continue // a row that this partition took before a resize: its id has moved to another
-			}
-			l.queue(images, i, row)
-		}
-		for _, l := range into {
-			l.takeQueued(images)
-		}
-		rows += images.Rows()
-		if time.Since(told) > 5*time.Second {
-			told = time.Now()
-			r.log.Info("loading heads", "topic", r.entity.Topic, "rows", rows)
-			r.step(StepHeads)
-		}
+	if len(s.into) == 0 {
 		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("load the heads of %s: %w", r.entity.Topic, err)
 	}
-	for p, l := range into {
+	r.scan = s
+	scanInto(ctx, r.db, r.entity, s, where, params)
+	r.awaitScan(s)
+	if len(r.members) == 0 {
+		return nil
+	}
+	if s.err != nil {
+		return fmt.Errorf("load the heads of %s: %w", r.entity.Topic, s.err)
+	}
+	for p, l := range s.into {
+		if _, ok := r.members[p]; !ok {
+			continue
+		}
 		if l.err != nil {
 			r.leave(p, fmt.Errorf("load the heads of partition %d of %s: %w", p, r.entity.Topic, l.err))
 			continue
@@ -125,7 +118,8 @@ type headLoader struct {
 	contribution analytics.Contribution
 	summands     []summand
 	packed       []byte
-	err          error // that ended it: nothing more is loaded
+	err          error       // that ended it: nothing more is loaded
+	left         atomic.Bool // by its writer: nothing more is, either
 }
 
 // queue takes a row in, now or with the next ones.
@@ -138,11 +132,12 @@ func (l *headLoader) queue(images *store.Images, i int, row store.Image) {
 }
 
 func (l *headLoader) takeQueued(images *store.Images) {
-	if l.err == nil {
+	wanted := !l.left.Load()
+	if wanted && l.err == nil {
 		l.heads.table.Prefetch(l.keys)
 	}
 	for n, i := range l.queued {
-		if l.err == nil {
+		if wanted && l.err == nil {
 			l.err = l.take(images, i, l.keys[n])
 		}
 	}

@@ -81,8 +81,8 @@ func (m *metrics) observeBatch(topic string, b *batch, rows int, took time.Durat
 
 // partitionMetrics are read off the writers when somebody asks.
 type partitionMetrics struct {
-	worker                    *Worker
-	lag, age, position, state *prometheus.Desc
+	worker                                 *Worker
+	lag, age, uncommitted, position, state *prometheus.Desc
 }
 
 func newPartitionMetrics(w *Worker) *partitionMetrics {
@@ -93,6 +93,8 @@ func newPartitionMetrics(w *Worker) *partitionMetrics {
 		desc("lag", "Offsets between a partition's position and the end of its log, which is asked for every 5 s."),
 		desc("lag_seconds", "How long ago this worker first saw the oldest message that it has not written yet in the log; 0: it "+
 			"has written all."),
+		desc("uncommitted", "Offsets of a partition's log from the beginning of an open transaction on, which nobody reads until that ends; "+
+			"0: there is none."),
 		desc("position", "Next offset of a partition, as far as this worker knows it."),
 		desc("partition_condition", "1 for what a partition's writer is doing: recovering, running, held, stopped, "+
 			"refused, waiting.", "condition"),
@@ -103,6 +105,7 @@ func newPartitionMetrics(w *Worker) *partitionMetrics {
 func (p *partitionMetrics) Describe(c chan<- *prometheus.Desc) {
 	c <- p.lag
 	c <- p.age
+	c <- p.uncommitted
 	c <- p.position
 	c <- p.state
 }
@@ -120,6 +123,7 @@ func (p *partitionMetrics) Collect(c chan<- prometheus.Metric) {
 		if offsets, age, known := p.worker.backlog.behind(tp, s.Position, time.Now()); known {
 			c <- prometheus.MustNewConstMetric(p.lag, prometheus.GaugeValue, float64(offsets), s.Topic, n)
 			c <- prometheus.MustNewConstMetric(p.age, prometheus.GaugeValue, age.Seconds(), s.Topic, n)
+			c <- prometheus.MustNewConstMetric(p.uncommitted, prometheus.GaugeValue, float64(p.worker.backlog.uncommitted(tp)), s.Topic, n)
 		}
 	}
 }

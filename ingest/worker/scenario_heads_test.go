@@ -1,14 +1,19 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"time"
 
+	"github.com/ClickHouse/ch-go/proto"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // A record goes to another project while a member that keeps its heads isn't the one who writes. It leaves a row under its old project,
@@ -167,4 +172,84 @@ func TestScenarioHeadsLastAsLongAsThePartition(t *testing.T) {
 		t.Errorf("the memory of heads is kept: %v", err)
 	}
 	s.check(s.model)
+}
+
+// heldScan is a database whose scans of a state table begin when the test lets them.
+type heldScan struct {
+	Database
+	begun, goOn chan struct{}
+}
+
+func (s *heldScan) Scan(ctx context.Context, q database.Query, into proto.Results, each func() error) error {
+	s.begun <- struct{}{}
+	<-s.goOn
+	return s.Database.Scan(ctx, q, into, each)
+}
+
+// stopping stops the member's writer of a partition, and says when it has ended.
+func (m *member) stopping(partition int32) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		m.stopWriters(context.Background(), func(tp kafkalog.Partition) bool { return tp.Number == partition })
+		close(ended)
+	}()
+	return ended
+}
+
+// Given heads of two partitions that load for long, when one of them goes to another member, then its writer ends at once, for the group's
+// next generation begins only then; the other one goes on with its heads. When both go and one comes back, then it loads its heads
+// anew once the first scan is over, and nothing is left of that.
+func TestScenarioAWriterThatStopsWhileHeadsLoad(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	m := someRecords(3)
+	s.writing("before", m[:1]...).crash()
+	slow := &heldScan{Database: s.db, begun: make(chan struct{}), goOn: make(chan struct{})}
+	a := s.joinOn("a", slow)
+	scans := a.coordinators[scenarioPartition.Topic][0]
+	a.assign(2)
+	s.awaitEvent("the heads of another one load", slow.begun)
+	a.assign(0, 1, 2)
+	time.Sleep(200 * time.Millisecond) // by now both wait for the next recovery, which is theirs together
+	slow.goOn <- struct{}{}
+	s.awaitEvent("the heads load", slow.begun)
+	left := scans.scan.into[1].heads
+	s.awaitEvent("the writer ends while they load", a.stopping(1))
+	slow.goOn <- struct{}{}
+	s.await("the other goes on", func() bool { return a.statusOf(0).Condition == Running })
+	s.checkClosed(left)
+	s.send(m[1])
+	s.awaitAll(2)
+
+	s.awaitEvent("it ends", a.stopping(0))
+	a.assign(0)
+	s.awaitEvent("the heads load again", slow.begun)
+	first := scans.scan
+	left = first.into[0].heads
+	s.awaitEvent("the only writer ends while they load", a.stopping(0))
+	again := make(chan struct{})
+	a.onStep(StepHeads, func() { close(again) })
+	a.assign(0)
+	s.awaitEvent("it comes to its heads once more", again)
+	select {
+	case <-slow.begun:
+		t.Error("there are two scans at a time")
+	case <-time.After(300 * time.Millisecond):
+	}
+	slow.goOn <- struct{}{}
+	s.awaitEvent("the first scan is over", first.closed)
+	s.checkClosed(left)
+	s.awaitEvent("the heads load anew", slow.begun)
+	slow.goOn <- struct{}{}
+	s.send(m[2])
+	s.awaitAll(3)
+	s.check(s.model)
+}
+
+// checkClosed fails where the memory of heads wasn't given back.
+func (s *scenario) checkClosed(h *heads) {
+	s.t.Helper()
+	if err := h.table.Put(latest.Key{1, 1}, latest.Head{}); err == nil {
+		s.t.Error("the memory of the heads was still there")
+	}
 }

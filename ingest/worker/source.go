@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +28,11 @@ type source struct {
 	buffers map[kafkalog.Partition]*buffer
 	queue   []func()
 	wake    context.CancelFunc
+	memory  *fetchMemory
+
+	// Of the goroutine that polls:
+	later []*buffer // are read on when there is memory for it
+	full  time.Time // since when there is none for them
 }
 
 const (
@@ -41,100 +48,26 @@ const (
 )
 
 func newSource(cluster kafka.Cluster) (*source, error) {
-	client, err := kgo.NewClient(append(append(cluster.Reading[:len(cluster.Reading):len(cluster.Reading)], kafkalog.ReadCommitted()...),
+	s := &source{buffers: map[kafkalog.Partition]*buffer{}}
+	var err error
+	if s.memory, err = newFetchMemory(func() { s.do(func() {}) }); err != nil {
+		return nil, err
+	}
+	s.client, err = kgo.NewClient(append(append(cluster.Reading[:len(cluster.Reading):len(cluster.Reading)], kafkalog.ReadCommitted()...),
 		kgo.FetchMaxPartitionBytes(fetchBytes),
 		kgo.FetchMaxBytes(512<<20),
 		kgo.BrokerMaxReadBytes(1<<30),
 		kgo.FetchMaxWait(fetchWait),
 		kgo.MaxConcurrentFetches(4),
 		kgo.MetadataMinAge(250*time.Millisecond),
-		kgo.WithPools(&fetchMemory{}),
+		kgo.MaxDecompressBatchBytes(kafkalog.UnpackedBytes),
+		kgo.WithDecompressor(s.memory.unpacking),
+		kgo.WithPools(s.memory),
 	)...)
 	if err != nil {
 		return nil, fmt.Errorf("prepare to read from Kafka: %w", err)
 	}
-	return &source{client: client, buffers: map[kafkalog.Partition]*buffer{}}, nil
-}
-
-// fetchMemory is what fetched batches are unpacked into. It comes back, cleared, when the last record of a batch is
-// recycled; a record that isn't leaves its batch to the collector. A small batch gets none that is much larger than it
-// needs: it would keep that for as long as one of its records waits.
-type fetchMemory struct {
-	bytes   kept[byte]
-	records kept[kgo.Record]
-}
-
-const (
-	mostUnpacked = 16 // times as long as the compressed batch may the memory be
-	mostRecords  = 4  // times as many records
-	smallBatch   = 4 << 10
-	fewRecords   = 16
-)
-
-// GetDecompressBytes gives memory to unpack a batch into. Where it is too short it is left for longer one.
-func (m *fetchMemory) GetDecompressBytes(compressed []byte, _ kgo.CompressionCodecType) []byte {
-	return m.bytes.take(mostUnpacked*len(compressed) + smallBatch)
-}
-
-// PutDecompressBytes takes memory back.
-func (m *fetchMemory) PutDecompressBytes(b []byte) { m.bytes.put(b) }
-
-// GetRecords gives memory for n records.
-func (m *fetchMemory) GetRecords(n int) []kgo.Record {
-	if r := m.records.take(mostRecords*n + fewRecords); cap(r) >= n {
-		return r
-	}
-	return make([]kgo.Record, n)
-}
-
-// PutRecords takes memory back.
-func (m *fetchMemory) PutRecords(r []kgo.Record) { m.records.put(r) }
-
-// kept is memory that waits to be used again. What isn't for a while is freed.
-type kept[E any] struct {
-	mu    sync.Mutex
-	all   [][]E // shortest first
-	freed *time.Timer
-}
-
-const (
-	mostKept = 32
-	keepFor  = 5 * time.Second
-)
-
-// put takes memory back; the shortest goes when there is too much.
-func (k *kept[E]) put(s []E) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	at, _ := slices.BinarySearchFunc(k.all, cap(s), func(other []E, n int) int { return cmp.Compare(cap(other), n) })
-	k.all = slices.Insert(k.all, at, s)
-	if len(k.all) > mostKept {
-		k.all = slices.Delete(k.all, 0, 1)
-	}
-	if k.freed == nil {
-		k.freed = time.AfterFunc(keepFor, k.free)
-	} else {
-		k.freed.Reset(keepFor)
-	}
-}
-
-// take gives the longest memory that has at most so many elements, nil if there is none.
-func (k *kept[E]) take(most int) []E {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	at, _ := slices.BinarySearchFunc(k.all, most+1, func(other []E, n int) int { return cmp.Compare(cap(other), n) })
-	if at == 0 {
-		return nil
-	}
-	s := k.all[at-1]
-	k.all = slices.Delete(k.all, at-1, at)
-	return s
-}
-
-func (k *kept[E]) free() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.all = nil
+	return s, nil
 }
 
 // run delivers until the context ends.
@@ -148,9 +81,18 @@ func (s *source) run(ctx context.Context) {
 		for _, f := range queue {
 			f()
 		}
+		s.readOn()
+		look := func() {}
+		if len(s.later) > 0 {
+			polling, look = context.WithTimeout(polling, fetchWait)
+		}
 		fetches := s.client.PollFetches(polling)
+		look()
 		wake()
 		fetches.EachPartition(s.deliver)
+		if s.memory.unpacking.Left() <= 0 {
+			s.wait(s.readers()...)
+		}
 	}
 	s.client.Close()
 }
@@ -163,7 +105,12 @@ func (s *source) deliver(p kgo.FetchTopicPartition) {
 	if b == nil {
 		return
 	}
-	if b.add(p.Records, p.LastStableOffset, p.Err) {
+	failed := p.Err
+	if errors.Is(failed, kafkalog.ErrLater) { // the rest is fetched again
+		failed = nil
+		s.wait(b)
+	}
+	if b.add(p.Records, p.LastStableOffset, failed) {
 		s.client.PauseFetchPartitions(map[string][]int32{tp.Topic: {tp.Number}})
 	}
 	if errors.Is(p.Err, kerr.UnknownTopicID) {
@@ -183,7 +130,7 @@ func (s *source) forget(topic string, why error) {
 	}
 	s.mu.Unlock()
 	for _, b := range all { // a buffer's lock is never taken within the source's
-		b.add(nil, 0, why)
+		b.fail(why)
 	}
 	s.client.PurgeTopicsFromClient(topic)
 }
@@ -203,21 +150,17 @@ func (s *source) do(f func()) {
 // is where the log's committed part ends, as far as is known yet.
 func (s *source) open(tp kafkalog.Partition, offset uint64, epoch int32, end int64) *buffer {
 	b := &buffer{source: s, tp: tp, signal: make(chan struct{}, 1), end: end}
-	s.do(func() {
-		of := map[string][]int32{tp.Topic: {tp.Number}}
-		s.client.RemoveConsumePartitions(of)
-		s.client.ResumeFetchPartitions(of)
-		s.mu.Lock()
-		s.buffers[tp] = b
-		s.mu.Unlock()
-		from := kgo.NewOffset().At(int64(offset)).WithEpoch(epoch)
-		s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{tp.Topic: {tp.Number: from}})
-	})
+	s.do(func() { s.begin(b, kgo.NewOffset().At(int64(offset)).WithEpoch(epoch)) })
 	return b
 }
 
-// close ends the reading of a partition, unless a newer buffer took it over.
+// close ends the reading of a partition, unless a newer buffer took it over, and gives the memory of what was not taken back.
 func (b *buffer) close() {
+	b.mu.Lock()
+	records := b.records
+	b.records, b.bytes, b.closed = nil, 0, true
+	b.mu.Unlock()
+	recycle(records)
 	s := b.source
 	s.do(func() {
 		s.mu.Lock()
@@ -238,10 +181,130 @@ func (s *source) resume(b *buffer) {
 		s.mu.Lock()
 		current := s.buffers[b.tp] == b
 		s.mu.Unlock()
-		if current {
+		if current && !slices.Contains(s.later, b) {
 			s.client.ResumeFetchPartitions(map[string][]int32{b.tp.Topic: {b.tp.Number}})
 		}
 	})
+}
+
+// reread goes on at an offset whose records were dropped, if this still is the partition's buffer.
+func (s *source) reread(b *buffer, from *kgo.EpochOffset) {
+	s.do(func() {
+		s.mu.Lock()
+		current := s.buffers[b.tp] == b
+		s.mu.Unlock()
+		if !current || !b.lacks(from) {
+			return
+		}
+		s.later = slices.DeleteFunc(s.later, func(other *buffer) bool { return other == b })
+		s.begin(b, kgo.NewOffset().At(from.Offset).WithEpoch(from.Epoch))
+	})
+}
+
+// begin has a buffer read from an offset on, and nothing else.
+func (s *source) begin(b *buffer, from kgo.Offset) {
+	of := map[string][]int32{b.tp.Topic: {b.tp.Number}}
+	s.client.RemoveConsumePartitions(of)
+	s.client.ResumeFetchPartitions(of)
+	b.begin()
+	s.mu.Lock()
+	s.buffers[b.tp] = b
+	s.mu.Unlock()
+	s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{b.tp.Topic: {b.tp.Number: from}})
+}
+
+// readers are the buffers that are read.
+func (s *source) readers() []*buffer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.buffers))
+}
+
+// wait has buffers wait until there is memory for what is behind them in their logs.
+func (s *source) wait(buffers ...*buffer) {
+	waiting := map[string][]int32{}
+	for _, b := range buffers {
+		if !slices.Contains(s.later, b) {
+			s.later = append(s.later, b)
+			waiting[b.tp.Topic] = append(waiting[b.tp.Topic], b.tp.Number)
+		}
+	}
+	s.memory.awaited.Store(true)
+	if len(waiting) > 0 { // none would be a question
+		s.client.PauseFetchPartitions(waiting)
+	}
+}
+
+const (
+	// roomBytes is what a fetch of one partition is expected to unpack to.
+	roomBytes = 2 << 20
+	// roomPatience is how long those wait that nobody gives memory back for.
+	roomPatience = 500 * time.Millisecond
+)
+
+// readOn has as many of those that wait go on as there is memory for: first those whose writers have nothing else to do.
+func (s *source) readOn() {
+	s.mu.Lock()
+	s.later = slices.DeleteFunc(s.later, func(b *buffer) bool { return s.buffers[b.tp] != b })
+	s.mu.Unlock()
+	s.memory.awaited.Store(len(s.later) > 0)
+	if len(s.later) == 0 {
+		s.full = time.Time{}
+		return
+	}
+	left := s.memory.unpacking.Left()
+	if left <= 0 {
+		s.makeRoom()
+		return
+	}
+	s.full = time.Time{}
+	slices.SortStableFunc(s.later, func(a, b *buffer) int { return cmp.Compare(min(a.held(), 1), min(b.held(), 1)) })
+	n := min(len(s.later), int(1+left/roomBytes))
+	going := map[string][]int32{}
+	for _, b := range s.later[:n] {
+		if !b.pauses() {
+			going[b.tp.Topic] = append(going[b.tp.Topic], b.tp.Number)
+		}
+	}
+	s.later = slices.Delete(s.later, 0, n)
+	s.client.ResumeFetchPartitions(going)
+}
+
+// makeRoom gets memory back where that takes its time: what the client dropped, and, for a writer that has nothing to do, what was read
+// for others that don't take it. They may wait for that writer themselves. It is read again when they come to it.
+func (s *source) makeRoom() {
+	now := time.Now()
+	if s.full.IsZero() {
+		s.full = now
+	}
+	if now.Sub(s.full) < roomPatience {
+		return
+	}
+	s.full = now
+	runtime.GC()
+	if s.memory.unpacking.Left() > 0 || !slices.ContainsFunc(s.later, func(b *buffer) bool { return b.held() == 0 }) {
+		return
+	}
+	largest := slices.SortedFunc(slices.Values(s.readers()), func(a, b *buffer) int { return cmp.Compare(b.held(), a.held()) })
+	for dropped := 0; len(largest) > 0 && dropped < unpackedBytes/4; largest = largest[1:] {
+		dropped += s.drop(largest[0])
+	}
+}
+
+// drop lets go of what was read for a buffer, and returns how much that was.
+func (s *source) drop(b *buffer) (bytes int) {
+	bytes, records := b.drop()
+	if bytes > 0 {
+		s.client.PauseFetchPartitions(map[string][]int32{b.tp.Topic: {b.tp.Number}})
+		recycle(records)
+	}
+	return bytes
+}
+
+func recycle(records []*kgo.Record) {
+	for _, r := range records {
+		r.Recycle()
+	}
 }
 
 // buffer is what was read of one partition and not yet written.
@@ -256,38 +319,108 @@ type buffer struct {
 	paused  bool
 	end     int64 // where the log's committed part ended at the last fetch, or before
 	err     error
+	closed  bool
+	dropped *kgo.EpochOffset // where it has to be read again, once what is there has been taken
 }
 
 // add queues what was fetched and reports whether reading must pause.
 func (b *buffer) add(records []*kgo.Record, end int64, err error) (pause bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if end > 0 {
+		b.end = end
+	}
+	if b.closed || b.dropped != nil {
+		recycle(records)
+		return false
+	}
 	if b.err == nil { // reading ends with an error: what comes behind it may lie before it
 		b.records = append(b.records, records...)
 		for _, r := range records {
 			b.bytes += size(r)
 		}
 	}
-	if end > 0 {
-		b.end = end
-	}
 	if err != nil && b.err == nil && !errors.Is(err, context.Canceled) {
 		b.err = err
 	}
-	select {
-	case b.signal <- struct{}{}:
-	default:
-	}
+	b.tell()
 	pause = b.bytes > bufferBytes && !b.paused
 	b.paused = b.paused || pause
 	return pause
 }
+
+// tell wakes the writer.
+func (b *buffer) tell() {
+	select {
+	case b.signal <- struct{}{}:
+	default:
+	}
+}
+
+// fail ends the reading.
+func (b *buffer) fail(why error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dropped = nil
+	if b.err == nil {
+		b.err = why
+	}
+	b.tell()
+}
+
+// begin says that what comes is read from where it has to be.
+func (b *buffer) begin() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dropped, b.paused = nil, false
+}
+
+// drop takes out what was read, unless the reading has ended behind it.
+func (b *buffer) drop() (bytes int, records []*kgo.Record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.records) == 0 || b.err != nil {
+		return 0, nil
+	}
+	bytes, records = b.bytes, b.records
+	b.records, b.bytes, b.paused = nil, 0, true
+	b.dropped = &kgo.EpochOffset{Offset: records[0].Offset, Epoch: records[0].LeaderEpoch}
+	b.tell()
+	return bytes, records
+}
+
+// lacks reports whether what was dropped then is still to be read again: whoever waits for it may ask more than once.
+func (b *buffer) lacks(from *kgo.EpochOffset) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.dropped == from
+}
+
+// held is how many bytes wait to be taken.
+func (b *buffer) held() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes
+}
+
+// pauses reports whether the buffer has enough.
+func (b *buffer) pauses() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.paused
+}
+
+// some reports whether there is something to take.
+func (b *buffer) some() bool { return b.held() > 0 }
 
 // take returns what has been read, at most limit records, or the error with which reading ended. It doesn't wait.
 func (b *buffer) take(limit int) ([]*kgo.Record, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.records) == 0 {
+		if b.dropped != nil && b.err == nil {
+			b.source.reread(b, b.dropped)
+		}
 		return nil, b.err
 	}
 	n := min(limit, len(b.records))
@@ -299,7 +432,7 @@ func (b *buffer) take(limit int) ([]*kgo.Record, error) {
 	if len(b.records) == 0 {
 		b.records = nil // so that the taken ones can be freed
 	}
-	if b.paused && b.bytes < bufferBytes/2 {
+	if b.paused && b.bytes < bufferBytes/2 && b.dropped == nil {
 		b.paused = false
 		b.source.resume(b)
 	}
@@ -333,8 +466,5 @@ func (b *buffer) putBack(records []*kgo.Record) {
 	for _, r := range records {
 		b.bytes += size(r)
 	}
-	select {
-	case b.signal <- struct{}{}:
-	default:
-	}
+	b.tell()
 }

@@ -108,7 +108,7 @@ func offsets(ctx context.Context, client *kgo.Client, topics map[string]Identity
 			of[topic] = append(of[topic], int32(number))
 		}
 	}
-	answers := listOffsets(ctx, client, of, timestamp)
+	answers := listOffsets(ctx, client, of, timestamp, ofCommitted)
 	for topic, numbers := range of {
 		for _, number := range numbers {
 			answer := answers[Partition{topic, number}]

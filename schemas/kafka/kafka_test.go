@@ -2,14 +2,17 @@ package kafka_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -224,6 +227,114 @@ func TestAReaderPassesMessagesThatUnpackToTooMuch(t *testing.T) {
 		t.Errorf("got %.100q, and %d of %d beside them", got[0], len(got[1]), beside)
 	}
 }
+
+// packs sends messages of topic a in one compressed batch for each partition.
+func (c *cluster) packs(all ...*kgo.Record) {
+	c.Helper()
+	client := c.connect(kgo.DefaultProduceTopic("a"), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.MaxBufferedRecords(2*kafka.PackedTogether), kgo.ProducerBatchMaxBytes(2*kafka.UnpackedBytes), kgo.BrokerMaxWriteBytes(4*kafka.UnpackedBytes),
+		kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.ProducerLinger(time.Minute))
+	failed := kgo.AbortingFirstErrPromise(client)
+	for _, r := range all {
+		client.Produce(c.Context(), r, failed.Promise())
+	}
+	c.must(errors.Join(client.Flush(c.Context()), failed.Err())) // it lingers until it is flushed
+}
+
+// Given batches on several partitions, each within what one may unpack to, which come in one fetch and together unpack to several times
+// what a reader has for them, when they are read, then all come, once and in order, and the memory that is live stays bounded.
+func TestAReaderUnpacksNoMoreThanItHasMemoryFor(t *testing.T) {
+	const partitions, batches, bytes = 4, 4, 28 << 20
+	c := newCluster(t)
+	c.create("a", partitions)
+	value := make([]byte, bytes)
+	for range batches {
+		for p := range int32(partitions) {
+			c.packs(&kgo.Record{Partition: p, Value: value})
+		}
+	}
+	from, at := map[kafka.Partition]int64{}, map[kafka.Partition]int64{}
+	for p := range int32(partitions) {
+		from[kafka.Partition{Topic: "a", Number: p}] = 0
+	}
+	reader, err := kafka.NewReader(c.options, from)
+	c.must(err)
+	defer reader.Close()
+	runtime.GC()
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n, most := 0, uint64(0)
+	for n < partitions*batches {
+		next, err := reader.Poll(t.Context(), func(r *kgo.Record) error {
+			p := kafka.Partition{Topic: "a", Number: r.Partition}
+			if r.Offset != at[p] || len(r.Value) != bytes {
+				t.Errorf("%s: offset %d where %d comes next, %d bytes", p, r.Offset, at[p], len(r.Value))
+			}
+			at[p] = r.Offset + 1
+			n++
+			runtime.ReadMemStats(&now)
+			most = max(most, now.HeapAlloc-min(now.HeapAlloc, before.HeapAlloc))
+			return nil
+		})
+		c.must(err)
+		for p, offset := range next {
+			if offset != at[p] {
+				t.Errorf("%s: the next offset is %d, not %d", p, at[p], offset)
+			}
+		}
+	}
+	if all := uint64(partitions * batches * bytes); most > all/2 {
+		t.Errorf("%d MiB are held at a time, of %d", most>>20, all>>20)
+	}
+}
+
+// Given a batch of more messages than one may have, then it is passed as one that unpacks to too much.
+func TestAReaderPassesTooManyMessagesInOneBatch(t *testing.T) {
+	c := newCluster(t)
+	c.create("a", 1)
+	for _, n := range []int{kafka.PackedTogether + 1, kafka.PackedTogether} {
+		all := make([]*kgo.Record, n)
+		for i := range all {
+			all[i] = &kgo.Record{}
+		}
+		c.packs(all...)
+	}
+	reader, err := kafka.NewReader(c.options, map[kafka.Partition]int64{{Topic: "a"}: 0})
+	c.must(err)
+	defer reader.Close()
+	n := 0
+	for at := int64(0); at <= 2*kafka.PackedTogether; {
+		next, err := reader.Poll(t.Context(), func(*kgo.Record) error { n++; return nil })
+		c.must(err)
+		at = max(at, next[kafka.Partition{Topic: "a"}])
+	}
+	if n != kafka.PackedTogether {
+		t.Errorf("%d messages come, want those of the second batch, %d", n, kafka.PackedTogether)
+	}
+}
+
+// A header takes memory that isn't its bytes: a batch of one message with as many as fit is refused.
+func TestManyHeadersAreTooMuchToUnpack(t *testing.T) {
+	var held int64
+	u, err := kafka.NewUnpacking(1<<30, func(_ []byte, bytes int64) { held += bytes })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		headers int
+		want    error
+	}{{1000, nil}, {kafka.UnpackedBytes / 32, kgo.ErrMaxDecompress}} {
+		record := append(binary.AppendVarint([]byte{0, 0, 0, 1, 2, 'v'}, int64(tc.headers)), make([]byte, 2*tc.headers)...)
+		batch := append(binary.AppendVarint(nil, int64(len(record))), record...)
+		held = 0
+		_, err := u.Decompress(snappy(batch), kgo.CodecSnappy)
+		if !errors.Is(err, tc.want) || err == nil && held < int64(len(batch)+30*tc.headers) {
+			t.Errorf("%d headers: %v; %d bytes are counted", tc.headers, err, held)
+		}
+	}
+}
+
+func snappy(b []byte) []byte { return s2.EncodeSnappy(nil, b) }
 
 func TestAReaderNeverBeginsElsewhere(t *testing.T) {
 	// Given an offset behind the log's end

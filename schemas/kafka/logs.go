@@ -23,10 +23,16 @@ const (
 	logEnd   = -1
 )
 
+// Who asks Kafka where a log ends: behind an open transaction nothing is committed yet.
+const (
+	ofAll       = 0
+	ofCommitted = 1
+)
+
 // Logs asks for the logs of some partitions of a topic, all at once.
 func Logs(ctx context.Context, client *kgo.Client, topic string, partitions []int32) map[int32]Log {
 	of := map[string][]int32{topic: partitions}
-	starts, ends := listOffsets(ctx, client, of, logStart), listOffsets(ctx, client, of, logEnd)
+	starts, ends := listOffsets(ctx, client, of, logStart, ofCommitted), listOffsets(ctx, client, of, logEnd, ofCommitted)
 	all := make(map[int32]Log, len(partitions))
 	for _, p := range partitions {
 		start, end := starts[Partition{topic, p}], ends[Partition{topic, p}]
@@ -39,16 +45,24 @@ func Logs(ctx context.Context, client *kgo.Client, topic string, partitions []in
 	return all
 }
 
-// Ends asks where the committed parts of some logs end, all at once. Those that give no answer are left out.
-func Ends(ctx context.Context, client *kgo.Client, partitions []Partition) map[Partition]uint64 {
+// End is where a log ends at a moment.
+type End struct {
+	Committed uint64 // the offset of the first message of an open transaction, where there is one: nothing behind it is read
+	Log       uint64
+}
+
+// Ends asks where some logs end, all at once. Those that give no answer are left out.
+func Ends(ctx context.Context, client *kgo.Client, partitions []Partition) map[Partition]End {
 	of := map[string][]int32{}
 	for _, p := range partitions {
 		of[p.Topic] = append(of[p.Topic], p.Number)
 	}
-	ends := map[Partition]uint64{}
-	for p, end := range listOffsets(ctx, client, of, logEnd) {
-		if end.err == nil {
-			ends[p] = uint64(end.offset)
+	ends := map[Partition]End{}
+	// In this order: what is committed between the two questions is not taken for what a transaction holds back for long.
+	all, committed := listOffsets(ctx, client, of, logEnd, ofAll), listOffsets(ctx, client, of, logEnd, ofCommitted)
+	for p, end := range all {
+		if until := committed[p]; end.err == nil && until.err == nil {
+			ends[p] = End{Committed: uint64(until.offset), Log: uint64(max(end.offset, until.offset))}
 		}
 	}
 	return ends
@@ -59,21 +73,20 @@ type offsetOrError struct {
 	err    error
 }
 
-// listOffsets asks each leader where its partitions have their first message of a timestamp or later.
-func listOffsets(ctx context.Context, client *kgo.Client, partitions map[string][]int32, at int64) map[Partition]offsetOrError {
+// listOffsets asks each leader where its partitions have their first message of a timestamp or later, of all or of the committed part.
+func listOffsets(ctx context.Context, client *kgo.Client, partitions map[string][]int32, at int64, of int8) map[Partition]offsetOrError {
 	ctx, stop := context.WithTimeout(ctx, requestTimeout)
 	defer stop()
-	const readCommitted = 1
 	req := kmsg.NewPtrListOffsetsRequest()
-	req.IsolationLevel = readCommitted
+	req.IsolationLevel = of
 	all := map[Partition]offsetOrError{}
 	for topic, numbers := range partitions {
 		t := kmsg.NewListOffsetsRequestTopic()
 		t.Topic = topic
 		for _, p := range numbers {
-			of := kmsg.NewListOffsetsRequestTopicPartition()
-			of.Partition, of.Timestamp = p, at
-			t.Partitions = append(t.Partitions, of)
+			asked := kmsg.NewListOffsetsRequestTopicPartition()
+			asked.Partition, asked.Timestamp = p, at
+			t.Partitions = append(t.Partitions, asked)
 		}
 		req.Topics = append(req.Topics, t)
 	}

@@ -12,9 +12,6 @@ import (
 const (
 	partitionFetch = 1 << 20 // bytes fetched of a partition at a time; a larger message comes alone
 	maxPoll        = 10_000  // records handed over at once
-	// UnpackedBytes bounds what a producer's batch, compressed, may come to: a topic's limit is one of compressed bytes, and a
-	// megabyte of them can hold a gigabyte. Nobody needs batches so large: each takes its memory at once.
-	UnpackedBytes = 64 << 20
 )
 
 // Partition names one partition of a topic.
@@ -26,19 +23,22 @@ type Partition struct {
 func (p Partition) String() string { return fmt.Sprintf("%s/%d", p.Topic, p.Number) }
 
 // ReadCommitted are the options of a client that reads committed messages alone, and never begins anywhere by itself.
-// Control records come along, so that a position passes them. Messages that unpack to too much stop their partition (PassUnread).
+// Control records come along, so that a position passes them.
 func ReadCommitted() []kgo.Opt {
 	return []kgo.Opt{
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
 		kgo.KeepControlRecords(),
-		kgo.MaxDecompressBatchBytes(UnpackedBytes),
 	}
 }
 
-// PassUnread has a client go on behind messages that unpack to too much, where that is what has failed, and returns the next offset.
-// Nobody can read them; the worker has a dead letter for those of its topics.
+// PassUnread has a Bounded client go on after a failure of one partition, where that is no more than memory: behind messages that unpack
+// to too much, which nobody can read (the worker has a dead letter for those of its topics), or with those for which there was none left.
+// next is the next offset, 0 where that is no other one than before.
 func PassUnread(client *kgo.Client, failed kgo.FetchError) (next int64, passed bool) {
+	if errors.Is(failed.Err, ErrLater) {
+		return 0, true
+	}
 	large, ok := errors.AsType[*kgo.ErrDecompressTooLarge](failed.Err)
 	if !ok {
 		return 0, false
@@ -59,7 +59,11 @@ func NewReader(options []kgo.Opt, from map[Partition]int64) (*Reader, error) {
 		}
 		offsets[p.Topic][p.Number] = kgo.NewOffset().At(offset)
 	}
-	all := append(options[:len(options):len(options)], ReadCommitted()...)
+	bounded, err := Bounded()
+	if err != nil {
+		return nil, err
+	}
+	all := append(append(options[:len(options):len(options)], ReadCommitted()...), bounded...)
 	client, err := kgo.NewClient(append(all, kgo.ConsumePartitions(offsets),
 		kgo.FetchMaxPartitionBytes(partitionFetch))...)
 	if err != nil {
@@ -72,10 +76,10 @@ func NewReader(options []kgo.Opt, from map[Partition]int64) (*Reader, error) {
 func (r *Reader) Close() { r.client.Close() }
 
 // Poll waits for messages, hands each to take, in the order of each partition, and returns how far that brought the
-// partitions: their next offsets. It keeps no message, passes those that unpack to too much, and fails with the context's error
-// when that ends first.
+// partitions: their next offsets, of none where it only made room for what comes next. It keeps no message, passes those that unpack to
+// too much, and fails with the context's error when that ends first.
 func (r *Reader) Poll(ctx context.Context, take func(*kgo.Record) error) (map[Partition]int64, error) {
-	fetched := r.client.PollRecords(ctx, maxPoll)
+	fetched := Poll(ctx, r.client, maxPoll)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("read from Kafka: %w", err)
 	}
@@ -85,7 +89,9 @@ func (r *Reader) Poll(ctx context.Context, take func(*kgo.Record) error) (map[Pa
 		if !ok {
 			return nil, fmt.Errorf("read partition %d of %s: %w", failed.Partition, failed.Topic, Failed(failed.Err))
 		}
-		passed[Partition{failed.Topic, failed.Partition}] = behind
+		if behind > 0 {
+			passed[Partition{failed.Topic, failed.Partition}] = behind
+		}
 	}
 	for records := fetched.RecordIter(); !records.Done(); {
 		record := records.Next()

@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/admin/load"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
@@ -271,5 +275,40 @@ func TestTheLargestLineIsSent(t *testing.T) {
 	large := topicstest.Messages(t, c, events.Records)
 	if sent.Messages != 3 || len(large) != 1 || len(large[0].Value) != events.MaxMessageBytes {
 		t.Errorf("%d messages were sent, %d of them records", sent.Messages, len(large))
+	}
+}
+
+// Given messages behind the beginning of a transaction that nobody ends, when the wait for them is over, then its message names the
+// transaction; of a partition without one it says nothing.
+func TestWaitTellsOfAnOpenTransaction(t *testing.T) {
+	cluster, err := kafka.Connect(kafka.Access{Addrs: []string{kafkatest.Start(t).Addr()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	if _, err := kafka.Ensure(t.Context(), cluster, kafka.TopicSpec{Partitions: 2}); err != nil {
+		t.Fatal(err)
+	}
+	client, err := kgo.NewClient(append(slices.Clone(cluster.Reading), kgo.TransactionalID(t.Name()), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := client.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.ProduceSync(t.Context(), &kgo.Record{Topic: string(events.Contractors), Partition: 1, Value: []byte("{}")}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	stalled := &load.Stalled{Behind: []load.Behind{
+		{Topic: string(events.Contractors), Partition: 0, Place: "contractors", Want: 1},
+		{Topic: string(events.Contractors), Partition: 1, Place: "contractors", Want: 1},
+	}}
+	if err := stalled.Explain(t.Context(), cluster); err != nil {
+		t.Fatal(err)
+	}
+	if got := stalled.Error(); strings.Count(got, "transaction that began") != 1 ||
+		!strings.Contains(got, "ledger.contractors partition 1: a transaction that began at offset 0 is open") {
+		t.Errorf("the message is %q", got)
 	}
 }

@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"github.com/sethvargo/go-retry"
+	"github.com/twmb/franz-go/pkg/kgo"
 
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/position"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // DefaultStallTimeout is how long Wait goes on while no position moves.
@@ -36,6 +39,14 @@ type Stalled struct {
 	After  time.Duration
 	Behind []Behind
 	Err    error // why the last look at the positions failed, if it did
+	Open   []OpenTransaction
+}
+
+// OpenTransaction is one that holds messages back that are waited for.
+type OpenTransaction struct {
+	Topic     string
+	Partition int
+	From      uint64 // the offset at which it begins
 }
 
 // Error names every partition that is behind, and its position.
@@ -49,10 +60,37 @@ func (s *Stalled) Error() string {
 		}
 		fmt.Fprintf(&text, "\n%s partition %d: %s is at %d of %d", b.Topic, b.Partition, b.Place, b.At, b.Want)
 	}
+	for _, o := range s.Open {
+		fmt.Fprintf(&text, "\n%s partition %d: a transaction that began at offset %d is open, and nothing behind it is read before it ends; "+
+			"docs/operations.md#tallyhouseopentransaction says how to find and end it", o.Topic, o.Partition, o.From)
+	}
 	if s.Err != nil {
 		fmt.Fprintf(&text, "\nthe positions could not be read: %v", s.Err)
 	}
 	return text.String() + "\nlook whether the worker (tallyhouse ingest) runs and what it logs"
+}
+
+// Explain looks for open transactions that hold back what is behind: nothing else would tell of them.
+func (s *Stalled) Explain(ctx context.Context, c kafka.Cluster) error {
+	client, err := kgo.NewClient(c.Reading...)
+	if err != nil {
+		return fmt.Errorf("look for open transactions: %w", err)
+	}
+	defer client.Close()
+	var partitions []kafkalog.Partition
+	for _, b := range s.Behind {
+		if p := (kafkalog.Partition{Topic: b.Topic, Number: int32(b.Partition)}); !slices.Contains(partitions, p) {
+			partitions = append(partitions, p)
+		}
+	}
+	ends := kafkalog.Ends(ctx, client, partitions)
+	for _, p := range partitions {
+		want := slices.IndexFunc(s.Behind, func(b Behind) bool { return b.Topic == p.Topic && b.Partition == int(p.Number) })
+		if end, known := ends[p]; known && end.Committed < end.Log && end.Committed < s.Behind[want].Want {
+			s.Open = append(s.Open, OpenTransaction{p.Topic, int(p.Number), end.Committed})
+		}
+	}
+	return nil
 }
 
 // Unwrap gives the failure of the last look.

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -134,9 +135,13 @@ func (s *Sender) follow(ctx context.Context) error {
 			delete(mine, number)
 		}
 	}
-	client, err := kgo.NewClient(append(slices.Clone(s.options.Cluster.Reading), kgo.ConsumerGroup(s.options.Group),
+	bounded, err := kafkalog.Bounded()
+	if err != nil {
+		return fmt.Errorf("follow the answers: %w", err)
+	}
+	client, err := kgo.NewClient(append(slices.Concat(s.options.Cluster.Reading, bounded), kgo.ConsumerGroup(s.options.Group),
 		kgo.ConsumeTopics(string(events.Answers)), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.DisableAutoCommit(),
-		kgo.MaxDecompressBatchBytes(kafkalog.UnpackedBytes), kgo.KeepControlRecords(), // a log may end with one
+		kgo.KeepControlRecords(), // a log may end with one
 		kgo.BlockRebalanceOnPoll(), kgo.RebalanceTimeout(5*time.Minute), kgo.OnPartitionsRevoked(forget), kgo.OnPartitionsLost(forget),
 		kgo.AdjustFetchOffsetsFn(sinceLong))...)
 	if err != nil {
@@ -190,7 +195,7 @@ func sinceLong(_ context.Context, assigned map[string]map[int32]kgo.Offset) (map
 func (s *Sender) poll(ctx context.Context, client *kgo.Client) error {
 	bounded, stop := context.WithTimeout(ctx, s.timings.poll)
 	defer stop()
-	fetched := client.PollRecords(bounded, most)
+	fetched := kafkalog.Poll(bounded, client, most)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -236,7 +241,10 @@ func (s *Sender) take(p *partition, r *kgo.Record) {
 		p.done[e.Key()] = e.At
 		delete(p.open, e.Key())
 	case !done && p.open[e.Key()] == nil:
-		p.open[e.Key()] = &owed{event: e, record: r}
+		// A copy: the message itself would keep all that was sent with it.
+		p.open[e.Key()] = &owed{event: e, record: &kgo.Record{
+			Partition: r.Partition, Offset: r.Offset, Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value),
+		}}
 	}
 }
 
