@@ -96,6 +96,9 @@ func (o *oauth) check() (wrong []error) {
 	return wrong
 }
 
+// staysThere follows no redirect: a request for a token holds secrets, and would take them to wherever that says.
+func staysThere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
 // checkEndpoint is nil when the application's secrets and the tokens may go to a URL, and when there is none.
 func checkEndpoint(parameter, text string) error {
 	u, err := url.Parse(text)
@@ -183,7 +186,7 @@ func (o *oauth) client(ctx context.Context) (*oauth2.Config, context.Context, er
 	if o.provider != "" || o.certFile != "" {
 		config.Endpoint.AuthStyle = oauth2.AuthStyleInParams // finding out costs a request
 	}
-	client := &http.Client{Timeout: tokenTime}
+	client := &http.Client{Timeout: tokenTime, CheckRedirect: staysThere}
 	var err error
 	if o.certFile == "" {
 		if config.ClientSecret, err = readSecret(o.secretFile); err != nil {

@@ -341,6 +341,39 @@ func TestALoginKeepsTheRefreshToken(t *testing.T) {
 	}
 }
 
+// Given a provider that sends whoever asks for a token elsewhere, then nobody goes there: the request holds secrets.
+func TestARequestForATokenGoesNowhereElse(t *testing.T) {
+	s, dir := mailboxtest.Start(t), t.TempDir()
+	elsewhere := 0
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		elsewhere++
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"access_token": "access", "token_type": "Bearer", "expires_in": 3600}`)
+	}))
+	t.Cleanup(other.Close)
+	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		moved := httptest.NewServer(http.RedirectHandler(other.URL+"/token", status))
+		t.Cleanup(moved.Close)
+		file := filepath.Join(dir, "refresh")
+		if err := os.WriteFile(file, []byte("refresh-0"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := mailbox.ParseAddress(oauthURL(t, s, startProvider(t), dir, "refresh-token-file="+file, "token-url="+moved.URL+"/token"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Token = "access"
+		box, err := mailbox.Open(t.Context(), mailbox.Options{Address: a, Timeout: 5 * time.Second})
+		if err == nil {
+			box.Close()
+			t.Errorf("%d: a token came from elsewhere", status)
+		}
+	}
+	if elsewhere > 0 {
+		t.Errorf("%d requests went elsewhere", elsewhere)
+	}
+}
+
 func TestWrongOAuthParametersAreRefused(t *testing.T) {
 	const u = "imaps://u@h?auth=oauth2"
 	for query, want := range map[string]string{
