@@ -112,10 +112,10 @@ func TestFiguresByPartAreThoseOfTheWhole(t *testing.T) {
 	if err := s.db.QueryRow(t.Context(), "SHOW CREATE TABLE sums").Scan(&made); err != nil {
 		t.Fatal(err)
 	}
-	for step := range 60 {
+	for step := range 45 {
 		// When a batch comes, whose rows of one key the engine leaves apart, parts are merged, or the table is made anew
 		switch n := random.IntN(20); {
-		case n == 0 && step > 40:
+		case n == 0 && step > 30:
 			s.do("DROP TABLE sums SYNC")
 			s.do(made)
 			fallthrough

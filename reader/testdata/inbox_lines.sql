@@ -7,8 +7,8 @@ FROM (
   LIMIT 1 BY project, id
 )
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND state = {state:String} AND positionCaseInsensitiveUTF8(sender, {sender:String}) > 0 AND newest <= {from:Int64} AND newest > {to:Int64} AND (positionCaseInsensitiveUTF8(number, {text:String}) > 0 OR positionCaseInsensitiveUTF8(supplier, {text:String}) > 0 OR (transform(toString(currency), {currencies:Array(String)}, {decimals:Array(Int64)}, {usual:Int64}), gross) IN arrayZip({grossOf:Array(Int64)}, {gross:Array(Int64)})) AND NOT deleted
--- currencies = "[BHD BIF CLP DJF GNF IQD ISK JOD JPY KMF KRW KWD LYD OMR PYG RWF TND UGX UYI VND VUV XAF XOF XPF]"
--- decimals = "[3 0 0 0 0 3 0 3 0 0 0 3 3 3 0 0 3 0 0 0 0 0 0 0]"
+-- currencies = "[BHD BIF CLF CLP DJF GNF IQD ISK JOD JPY KMF KRW KWD LYD OMR PYG RWF TND UGX UYI UYW VND VUV XAF XOF XPF]"
+-- decimals = "[3 0 4 0 0 0 3 0 3 0 0 0 3 3 3 0 0 3 0 0 4 0 0 0 0 0]"
 -- from = "-2"
 -- gross = "[1 100]"
 -- grossOf = "[0 2]"

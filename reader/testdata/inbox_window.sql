@@ -12,8 +12,8 @@ FROM (
 LEFT ARRAY JOIN arrayDistinct(matches) AS match
 ORDER BY match
 -- after = "i1"
--- currencies = "[BHD BIF CLP DJF GNF IQD ISK JOD JPY KMF KRW KWD LYD OMR PYG RWF TND UGX UYI VND VUV XAF XOF XPF]"
--- decimals = "[3 0 0 0 0 3 0 3 0 0 0 3 3 3 0 0 3 0 0 0 0 0 0 0]"
+-- currencies = "[BHD BIF CLF CLP DJF GNF IQD ISK JOD JPY KMF KRW KWD LYD OMR PYG RWF TND UGX UYI UYW VND VUV XAF XOF XPF]"
+-- decimals = "[3 0 4 0 0 0 3 0 3 0 0 0 3 3 3 0 0 3 0 0 4 0 0 0 0 0]"
 -- from = "-2"
 -- gross = "[1 100]"
 -- grossOf = "[0 2]"
