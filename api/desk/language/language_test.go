@@ -160,9 +160,9 @@ func TestAmountsOfWhicheverCurrency(t *testing.T) {
 		text     string
 		want     map[int]int64
 	}{
-		{german, "50000", map[int]int64{0: 50_000, 1: 500_000, 2: 5_000_000, 3: 50_000_000}},
-		{german, "1.234,5", map[int]int64{1: 12_345, 2: 123_450, 3: 1_234_500}}, {english, "12.345", map[int]int64{3: 12_345}},
-		{german, "12.345", map[int]int64{0: 12_345, 1: 123_450, 2: 1_234_500, 3: 12_345_000}}, {german, "RE-12", map[int]int64{}},
+		{german, "50000", map[int]int64{0: 50_000, 1: 500_000, 2: 5_000_000, 3: 50_000_000, 4: 500_000_000}},
+		{german, "1.234,5", map[int]int64{1: 12_345, 2: 123_450, 3: 1_234_500, 4: 12_345_000}}, {english, "12.345", map[int]int64{3: 12_345, 4: 123_450}},
+		{german, "12.345", map[int]int64{0: 12_345, 1: 123_450, 2: 1_234_500, 3: 12_345_000, 4: 123_450_000}}, {german, "RE-12", map[int]int64{}},
 		{german, "", map[int]int64{}},
 	} {
 		if got := c.language.ParseMinors(c.text); !maps.Equal(got, c.want) {
@@ -175,7 +175,7 @@ func TestAmountsOfWhicheverCurrency(t *testing.T) {
 func TestAmountsAreReadAsTheyAreShown(t *testing.T) {
 	english, german := load(t)
 	for _, l := range []*Language{english, german} {
-		for _, code := range []string{"EUR", "JPY", "KWD"} {
+		for _, code := range []string{"EUR", "JPY", "KWD", "CLF"} {
 			for _, minor := range []int64{0, 1, -1, 99, 100, -12345, 1_000_000, 99_999_999_999} {
 				if got, ok := l.ParseMinor(l.Amount(analytics.Int(minor), code), code); !ok || got != minor {
 					t.Errorf("%s %s: %s is read as %d", l.Tag, code, l.Amount(analytics.Int(minor), code), got)
