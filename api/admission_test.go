@@ -197,6 +197,10 @@ func TestLargeSharesAreFew(t *testing.T) {
 	if err := one.grow(ctx); err != nil {
 		t.Fatal(err)
 	}
+	// Then it has it as often as it asks
+	if again := growing(t, ctx, one); len(again) != 1 {
+		t.Fatal("a request with a large share waits for one")
+	}
 	second := growing(t, ctx, two)
 	gone, leave := context.WithCancel(ctx)
 	third := growing(t, gone, three)

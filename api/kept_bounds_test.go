@@ -90,6 +90,25 @@ func TestABufferIsUsedAgainWhenNobodyHoldsItAnyMore(t *testing.T) {
 	held("of the other reply", 1)
 	pool.put(again.buffer)
 	held("when that was sent, too", 0)
+	// And what is made current again is held by that reply, too, if it is of the same inputs
+	inputs := reader.Inputs{7}
+	renewed := pool.get()
+	k.put("a", "key", reader.Standing{Digest: [32]byte{2}}, answer{body: []byte("of some inputs"), buffer: renewed, inputs: inputs})
+	later := reader.Standing{Digest: [32]byte{3}}
+	for _, other := range []reader.Inputs{{}, {8}} {
+		if _, ok := k.renew("a", "key", later, other); ok {
+			t.Error("an answer of other inputs was made current")
+		}
+	}
+	if _, ok := k.renew("a", "another key", later, inputs); ok {
+		t.Error("what isn't kept was made current")
+	}
+	if a, ok := k.renew("a", "key", later, inputs); !ok || a.buffer != renewed || renewed.holders.Load() != 3 {
+		t.Errorf("renewed: %t, %d holders", ok, renewed.holders.Load())
+	}
+	if _, current := k.get("a", "key", later); !current {
+		t.Error("what was renewed isn't current")
+	}
 	// And what is too large to be kept is held by its reply alone
 	large := pool.get()
 	k.put("a", "key", reader.Standing{}, answer{body: make([]byte, maxKeptOfTenant), buffer: large})

@@ -94,6 +94,52 @@ func TestEveryChangeMakesANewAnswerAtOnce(t *testing.T) {
 	}
 }
 
+// dropping is a connection that forgets what is kept behind each statement by part: the answer that would have been sent once more is gone
+// when that is found out.
+type dropping struct {
+	reader.Conn
+	forget func()
+}
+
+func (d *dropping) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	rows, err := d.Conn.Query(ctx, query, args...)
+	if d.forget != nil && strings.Contains(query, "{known:Array(String)}") {
+		d.forget()
+	}
+	return rows, err
+}
+
+// Given answers about a project, when another project's change comes, then they are the same, whether they are still kept or not; and when
+// their own does, then they are others.
+func TestAnAnswerOutlivesTheChangesOfOtherProjects(t *testing.T) {
+	w := budgeted(t)
+	w.project("P2", events.Project{BudgetStructureID: some("S1")})
+	conn := &dropping{Conn: w.db}
+	server, url := w.start(func(o *api.Options) { o.ClickHouse, o.Control = conn, w.db })
+	w.url = url
+	w.known(adminKey)
+	seen := make(map[string]response)
+	for _, path := range keptPaths {
+		seen[path] = w.get(adminKey, path).want(t, 200, "")
+	}
+	for i, forget := range []func(){nil, server.ForgetKept, nil} {
+		conn.forget = forget
+		w.booked(fmt.Sprint("other", i), invoice("P2", "i", "", "paid", 5))
+		for _, path := range keptPaths {
+			now := w.get(adminKey, path).want(t, 200, "")
+			if string(now.body) != string(seen[path].body) || now.header.Get("ETag") != seen[path].header.Get("ETag") {
+				t.Errorf("%d: after another project's change %s answers %s, before %s", i, path, now.body, seen[path].body)
+			}
+		}
+	}
+	w.booked("own", invoice("P1", "i", "", "paid", 5))
+	for _, path := range keptPaths {
+		if now := w.get(adminKey, path).want(t, 200, ""); string(now.body) == string(seen[path].body) {
+			t.Errorf("after the project's own change %s answers as before", path)
+		}
+	}
+}
+
 // The memory of an answer is used again when another has taken its place, but not while it is being sent.
 func TestAnAnswerStaysAsItIsWhileItIsSent(t *testing.T) {
 	// Given clients that ask again and again

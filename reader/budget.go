@@ -191,13 +191,13 @@ func (r *Reader) BudgetAsOf(ctx context.Context, request BudgetRequest, month ca
 	return shown, nil
 }
 
-// budgetInput gathers what the budget is computed from, and what else the query reads.
-func (r *Reader) budgetInput(ctx context.Context, request BudgetRequest, query budgetStatement) (*budgetRows, error) {
+// budgetInput gathers what the budget is computed from, and what else the statement reads.
+func (r *Reader) budgetInput(ctx context.Context, request BudgetRequest, statement budgetStatement) (*budgetRows, error) {
 	rows := &budgetRows{input: analytics.BudgetInput{Currency: request.Currency}, nodes: make(positions)}
 	if request.Figures {
 		known := budgetKnown{nodes: request.At.known}
 		rows.input.Entries, known.entries = r.keptEntries(request)
-		if err := r.readSums(ctx, request, rows, known, query); err != nil {
+		if err := r.readSums(ctx, request, rows, known, statement); err != nil {
 			return nil, err
 		}
 		if !known.entries {

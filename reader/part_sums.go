@@ -245,6 +245,7 @@ func (b *budgetRows) gather(parts []*sumsOfPart, before addedSums) (added addedS
 	return added, nil
 }
 
+// addUp adds up what the computation wants once for each key: contracts and recognized records.
 func addUp(parts []*sumsOfPart) (added addedSums, err error) {
 	added.of = parts
 	if len(parts) == 1 {

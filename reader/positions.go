@@ -100,11 +100,11 @@ func positionsOf(stands []stand) (positions, error) {
 
 // states reads how the tables whose rows are kept stand now.
 func (r *Reader) states(ctx context.Context) (states, error) {
-	at, err := r.positions(ctx, "budget_nodes", "contractors")
+	at, err := r.positions(ctx, tableNodes, "contractors")
 	if err != nil {
 		return states{}, err
 	}
-	return states{nodes: at["budget_nodes"].String(), contractors: at["contractors"].String()}, nil
+	return states{nodes: at[tableNodes].String(), contractors: at["contractors"].String()}, nil
 }
 
 // maxOwnStates bounds the states of tenants that are kept, in bytes.

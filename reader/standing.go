@@ -13,7 +13,7 @@ import (
 // sources are the tables that figures of any project are made of: those whose sums are read, and those whose rows are.
 type sources struct {
 	sums, rows []string
-	byPart     bool // sums are read by part: what parts there are tells as much as how far they have come
+	byPart     bool // their sums are kept by part, so a standing may name the parts instead of positions
 }
 
 // sumsOf reports whether the position of a view is that of one of the tables whose sums are read.

@@ -47,7 +47,6 @@ const (
 	mostRecords  = 4  // times as many records
 	smallBatch   = 4 << 10
 	fewRecords   = 16
-	recordBytes  = 200 // a record and what points to it, roughly
 )
 
 func newFetchMemory(back func()) (*fetchMemory, error) {
@@ -77,7 +76,7 @@ func (m *fetchMemory) GetRecords(n int) []kgo.Record {
 	if cap(r) < n {
 		r = make([]kgo.Record, n)
 	}
-	lend(m, r, recordBytes*int64(cap(r)))
+	lend(m, r, kafkalog.RecordBytes*int64(cap(r)))
 	return r
 }
 

@@ -19,8 +19,9 @@ const (
 	// PackedTogether bounds how many messages are in such a batch, for each takes memory besides its bytes.
 	PackedTogether = 200_000
 
-	recordBytes = 200 // that a message takes besides its bytes, roughly
-	headerBytes = 40  // that a header does
+	// RecordBytes is about what a message takes besides its bytes: the record, and what points to it.
+	RecordBytes = 200
+	headerBytes = 40 // that a header takes
 )
 
 // ErrLater says that a batch isn't unpacked yet, because what was unpacked before takes all the memory that there is for it. Nothing of
@@ -144,7 +145,7 @@ func Bounded() ([]kgo.Opt, error) {
 
 // GetRecords gives memory for n records.
 func (m *readerMemory) GetRecords(n int) []kgo.Record {
-	m.unpacking.Hold(recordBytes * int64(n))
+	m.unpacking.Hold(RecordBytes * int64(n))
 	return make([]kgo.Record, n)
 }
 

@@ -7,6 +7,21 @@ import (
 	"tallyhouse/ingest/invoice/page/model"
 )
 
+// numberBy is the number that a rule finds among those of a page, "" for none.
+func numberBy(t *testing.T, lines string, rule func(*sheet, []*candidate) *candidate) string {
+	t.Helper()
+	s := sheetOf(t, lines)
+	var all candidates
+	s.labelledNumbers(&all)
+	for _, c := range all.all {
+		s.seenOfNumber(c, nil)
+	}
+	if c := rule(s, all.all); c != nil {
+		return c.value
+	}
+	return ""
+}
+
 // Given numbers that labels announce on a sheet, then the one behind its title, or alone below it, is known by that, unless it is a month,
 // two are, or a plain label announces one.
 func TestANumberThatItsTitleAloneAnnounces(t *testing.T) {
@@ -19,17 +34,7 @@ func TestANumberThatItsTitleAloneAnnounces(t *testing.T) {
 		"Mietrechnung 47-0551\nMietrechnung 47-0552":         "",
 		"Mietrechnung 47-0551\nRechnungsnummer 47-0552":      "",
 	} {
-		s := sheetOf(t, lines)
-		var all candidates
-		s.labelledNumbers(&all)
-		for _, c := range all.all {
-			s.seenOfNumber(c, nil)
-		}
-		got := ""
-		if c := s.byTitleAlone(all.all); c != nil {
-			got = c.value
-		}
-		if got != want {
+		if got := numberBy(t, lines, (*sheet).byTitleAlone); got != want {
 			t.Errorf("%q: %q, want %q", lines, got, want)
 		}
 	}
@@ -118,17 +123,7 @@ func TestANumberThatASentenceAsksToQuote(t *testing.T) {
 		"Kassenzeichen: 5110.447.1\nRechnungsnummer: 26-88" + asked:                 "",
 		"Document: KB-2604\nPlease pay the sum, quoting the document number above.": "KB-2604",
 	} {
-		s := sheetOf(t, lines)
-		var all candidates
-		s.labelledNumbers(&all)
-		for _, c := range all.all {
-			s.seenOfNumber(c, nil)
-		}
-		got := ""
-		if c := s.askedFor(all.all); c != nil {
-			got = c.value
-		}
-		if got != want {
+		if got := numberBy(t, lines, (*sheet).askedFor); got != want {
 			t.Errorf("%q: %q, want %q", lines, got, want)
 		}
 	}

@@ -215,6 +215,16 @@ func TestTheBuyersIDBehindAGap(t *testing.T) {
 	}
 }
 
+// idBelowName is the tax id in the second row of a page, "" for none.
+func idBelowName(t *testing.T, lines string) (id string) {
+	t.Helper()
+	s := sheetOf(t, lines)
+	for _, c := range s.idsIn(s.rows[1][0], map[*item]bool{}) {
+		id = c.id.value
+	}
+	return id
+}
+
 // Given a Spanish tax id without a label, then it is one by its check, alone between a company's name and its address.
 func TestASpanishIDWithoutALabel(t *testing.T) {
 	for lines, want := range map[string]string{
@@ -224,12 +234,7 @@ func TestASpanishIDWithoutALabel(t *testing.T) {
 		"Factura\nB98274616\nC/ Sorní 22, entlo.\nValencia":                        "",
 		"Azulejos La Plana, S.L.\nB98274616\n17/10/2025":                           "",
 	} {
-		s := sheetOf(t, lines)
-		got := ""
-		for _, c := range s.idsIn(s.rows[1][0], map[*item]bool{}) {
-			got = c.id.value
-		}
-		if got != want {
+		if got := idBelowName(t, lines); got != want {
 			t.Errorf("%q: %q, want %q", lines, got, want)
 		}
 	}
@@ -260,12 +265,7 @@ func TestTheFiveFiguresOfLiechtenstein(t *testing.T) {
 		"Eschner Bau AG, FL-9491 Ruggell\nMWST-Nr. 52 417.50":            "",
 		"Eschner Bau AG, FL-9491 Ruggell\nMWST 52 417 CHF, Kunde 52 417": "",
 	} {
-		s := sheetOf(t, lines)
-		got := ""
-		for _, c := range s.idsIn(s.rows[1][0], map[*item]bool{}) {
-			got = c.id.value
-		}
-		if got != want {
+		if got := idBelowName(t, lines); got != want {
 			t.Errorf("%q: %q, want %q", lines, got, want)
 		}
 	}
