@@ -89,13 +89,23 @@ func parameters(p Params) []proto.Parameter {
 	return all
 }
 
-// writers are the connections of inserts, at most as many as inserts may run at a time.
+// writers are the connections of inserts, at most as many as inserts may run at a time. Nobody knows whether an insert wrote whose
+// connection had ended before it, and what ends one mostly ends all: a server that is restarted, a balancer that ends what is quiet.
+// So the idle ones go with one that fails, and none is used that was quiet for long.
 type writers struct {
 	options ch.Options
 	slots   chan struct{}
 	mu      sync.Mutex
-	idle    []*ch.Client
+	idle    []idleClient // the one that was used last at the end
 }
+
+type idleClient struct {
+	*ch.Client
+	since time.Time
+}
+
+// maxIdle is well below what servers and balancers bear: ClickHouse ends connections that were quiet for an hour unless told otherwise.
+const maxIdle = 30 * time.Second
 
 func newWriters(o Options, most int) *writers {
 	return &writers{
@@ -128,14 +138,9 @@ func (w *writers) acquire(ctx context.Context) (*ch.Client, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for a connection to ClickHouse: %w", failed(ctx.Err()))
 	}
-	w.mu.Lock()
-	if n := len(w.idle); n > 0 {
-		client := w.idle[n-1]
-		w.idle = w.idle[:n-1]
-		w.mu.Unlock()
+	if client := w.takeIdle(); client != nil {
 		return client, nil
 	}
-	w.mu.Unlock()
 	client, err := w.dial(ctx)
 	if err != nil {
 		<-w.slots
@@ -143,24 +148,46 @@ func (w *writers) acquire(ctx context.Context) (*ch.Client, error) {
 	return client, err
 }
 
-// release gives a connection back; one whose statement failed is closed, whatever the failure was.
-func (w *writers) release(client *ch.Client, failed error) {
-	if failed != nil || client.IsClosed() {
-		_ = client.Close()
-	} else {
-		w.mu.Lock()
-		w.idle = append(w.idle, client)
-		w.mu.Unlock()
+func (w *writers) takeIdle() *ch.Client {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.idle) == 0 {
+		return nil
 	}
-	<-w.slots
+	last := w.idle[len(w.idle)-1]
+	if time.Since(last.since) > maxIdle {
+		w.closeIdle() // the others are older
+		return nil
+	}
+	w.idle = w.idle[:len(w.idle)-1]
+	return last.Client
+}
+
+// release gives a connection back; one whose statement failed is closed, and the idle ones with it unless the server said why.
+func (w *writers) release(client *ch.Client, failed error) {
+	defer func() { <-w.slots }()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if failed == nil && !client.IsClosed() {
+		w.idle = append(w.idle, idleClient{client, time.Now()})
+		return
+	}
+	_ = client.Close()
+	if !ch.IsException(failed) {
+		w.closeIdle()
+	}
+}
+
+func (w *writers) closeIdle() {
+	for _, client := range w.idle {
+		_ = client.Close()
+	}
+	w.idle = nil
 }
 
 func (w *writers) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, client := range w.idle {
-		_ = client.Close()
-	}
-	w.idle = nil
+	w.closeIdle()
 	return nil
 }
