@@ -112,7 +112,7 @@ func TestADatabaseThatHangsIsAFaultInTime(t *testing.T) {
 	w := newWorld(t)
 	valve := clickhousetest.NewValve(t, clickhousetest.Engine(t).Addr())
 	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{valve.Addr()},
-		Auth: clickhouse.Auth{Database: w.database}, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
+		Auth: clickhouse.Auth{Database: w.database}, DialTimeout: time.Second, ReadTimeout: time.Hour})
 	w.must(err)
 	defer db.Close()
 	_, w.url = w.start(func(o *api.Options) { o.ClickHouse, o.QueryTimeout = db, time.Second })

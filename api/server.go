@@ -42,6 +42,7 @@ const (
 	shutdownTimeout   = 20 * time.Second
 	compressFrom      = 1024 // bytes
 	retryEvery        = time.Second
+	lookWithin        = 3 * time.Second // whether the database answers
 	defaultRequests   = 16
 	defaultThreads    = 2 // of the database, until it has said how many it has
 	refusalPause      = time.Second
@@ -324,7 +325,7 @@ func (s *Server) watchDatabase(ctx context.Context) {
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		threads, err := s.control.Threads(ctx)
+		threads, err := s.threads(ctx)
 		if err != nil {
 			err = fmt.Errorf("the database does not answer: %w", err)
 		} else {
@@ -337,6 +338,13 @@ func (s *Server) watchDatabase(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// threads asks the database for its threads; one that hangs is found to be away soon.
+func (s *Server) threads(ctx context.Context) (int, error) {
+	ctx, stop := context.WithTimeout(ctx, lookWithin)
+	defer stop()
+	return s.control.Threads(ctx)
 }
 
 func (s *Server) loadCursorKeys(ctx context.Context) {

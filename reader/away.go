@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -23,8 +24,14 @@ var codesAway = []int32{
 	519, // NO_AVAILABLE_REPLICA
 }
 
-// away reports whether a statement failed because a server is away, rather than because it was refused.
-func away(err error) bool {
+// errSilent ends the context of a statement to which the server says nothing.
+var errSilent = errors.New("the server said nothing any more")
+
+// away reports whether a statement, by its context, failed because a server is away, rather than because it was refused.
+func away(statement context.Context, err error) bool {
+	if err != nil && errors.Is(context.Cause(statement), errSilent) {
+		return true
+	}
 	if refused := (*clickhouse.Exception)(nil); errors.As(err, &refused) {
 		return slices.Contains(codesAway, refused.Code)
 	}

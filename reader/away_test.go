@@ -40,7 +40,7 @@ func TestWhatSaysThatAServerIsAway(t *testing.T) {
 		"the result is another one":              {errors.New("converting String to *int64 is unsupported"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := away(fmt.Errorf("read the records: %w", c.err)); got != c.want {
+			if got := away(t.Context(), fmt.Errorf("read the records: %w", c.err)); got != c.want {
 				t.Errorf("away: %t, want %t", got, c.want)
 			}
 		})

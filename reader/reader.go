@@ -121,8 +121,12 @@ type Query struct {
 var pageSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024,
 	"enable_shared_storage_snapshot_in_query": 1}
 
+// silence is how long the server may still say nothing when a statement's time is over, which it bounds itself: then it hangs.
+const silence = 3 * time.Second
+
 // prepare makes the context and the arguments of a statement, which ends when the caller's context does. The returned
-// function must be called when it has ended. The driver does not hear of the caller's context: see ender.
+// function must be called when it has ended. The driver does not hear of the caller's context, see ender, but gives up a server that
+// hangs: away tells that by the context.
 func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Settings) (context.Context, []any, func()) {
 	limit := r.timeout
 	if deadline, ok := ctx.Deadline(); ok {
@@ -149,8 +153,14 @@ func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Setti
 		args = append(args, clickhouse.Named(name, value))
 	}
 	id := "tallyhouse-" + rand.Text()
-	return clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(all), clickhouse.WithQueryID(id),
-		clickhouse.WithExternalTable(q.Tables...), clickhouse.WithoutProfileEvents()), args, r.ender.watch(ctx, id)
+	statement, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), limit+silence, errSilent)
+	gone := r.ender.watch(ctx, id)
+	ended := func() {
+		gone()
+		stop()
+	}
+	return clickhouse.Context(statement, clickhouse.WithSettings(all), clickhouse.WithQueryID(id),
+		clickhouse.WithExternalTable(q.Tables...), clickhouse.WithoutProfileEvents()), args, ended
 }
 
 // countSettings are those of a count over many records: a statement may not take the whole server.
@@ -199,8 +209,9 @@ func (r *Reader) fewer(items int, lookUp func(items, bytes int) error) (fewer bo
 // each runs the query and calls row for every row of its result, to scan it.
 func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings,
 	row func(scan func(dest ...any) error) error) (err error) {
+	statement := ctx
 	defer func() {
-		if away(err) {
+		if away(statement, err) {
 			err = fmt.Errorf("%w: %w", ErrAway, err)
 		}
 		switch left := ctx.Err(); {
@@ -244,7 +255,7 @@ func (r *Reader) exec(ctx context.Context, q Query) error {
 	statement, args, ended := r.prepare(ctx, q, clickhouse.Settings{"distributed_foreground_insert": 1})
 	defer ended()
 	err := r.conn.Exec(statement, q.SQL, args...)
-	if away(err) {
+	if away(statement, err) {
 		err = fmt.Errorf("%w: %w", ErrAway, err)
 	}
 	return err
