@@ -354,7 +354,7 @@ func awaitNone(t *testing.T, db clickhouse.Conn, text string) {
 
 func TestAStatementEndsWithinItsTime(t *testing.T) {
 	r := newReader(t, time.Second)
-	err := r.each(context.Background(), Query{SQL: "SELECT sleepEachRow(0.1) FROM numbers(200) SETTINGS max_block_size = 1"},
+	err := r.each(context.Background(), Query{SQL: "SELECT sleepEachRow(0.2) FROM numbers(100) SETTINGS max_block_size = 1"},
 		nil, func(func(...any) error) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "Timeout exceeded") {
 		t.Errorf("got %v", err)

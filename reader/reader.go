@@ -153,11 +153,14 @@ func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Setti
 		args = append(args, clickhouse.Named(name, value))
 	}
 	id := "tallyhouse-" + rand.Text()
-	statement, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), limit+silence, errSilent)
+	// Not by a deadline, which the driver would take for the server's limit.
+	statement, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
+	silent := time.AfterFunc(limit+silence, func() { giveUp(errSilent) })
 	gone := r.ender.watch(ctx, id)
 	ended := func() {
 		gone()
-		stop()
+		silent.Stop()
+		giveUp(nil)
 	}
 	return clickhouse.Context(statement, clickhouse.WithSettings(all), clickhouse.WithQueryID(id),
 		clickhouse.WithExternalTable(q.Tables...), clickhouse.WithoutProfileEvents()), args, ended
