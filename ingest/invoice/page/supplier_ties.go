@@ -27,7 +27,7 @@ const (
 )
 
 // bareAccount is an account as it is printed, with its letters "IBAN" or without.
-var bareAccount = regexp.MustCompile(`\b[a-z]{2}\d{2}(?: ?[a-z]{4})?(?: ?\d{4}){3,6}`)
+var bareAccount = regexp.MustCompile(`\b[a-z]{2}\d{2}(?:(?: ?[a-z]{4})?(?: ?\d{4}){3,6}| ?[a-z]{4}(?: ?\d{4}){2})`)
 
 // withAccount reports whether an account is printed in a text.
 func (v *vocabulary) withAccount(folded string) bool {

@@ -48,6 +48,7 @@ type vocabulary struct {
 	deadlineAlone, fullBehind, verbEnd                                               *words.Pattern
 	spanOfTime, numberInWords, onRequest, abbreviation                               *words.Pattern
 	lastDay, lastDayBehind, debited, fromThen, firstTime, settled, would, askedToPay *words.Pattern
+	nextBill                                                                         *words.Pattern
 	spans                                                                            map[string]unitOfTime // by the word for a week or month
 	numbers                                                                          map[string]int        // by their words' letters
 
@@ -246,7 +247,9 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.openTerms = w.Compile(`<open terms>|\d ?[/+] ?\d{2,3} ?<days>`)
 	v.fromReceipt = w.Any("from receipt")
 	v.latePayment = w.Any("late")
-	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*(?:(?:[a-z]+ ){1,2}\()?$`) // "bis Ende September (30.9.2026)"
+	v.nextBill = w.Compile(`^\W*(?:[a-z]{2,6} )?<next>`)
+	// "spätestens jedoch am", "bis Ende September (30.9.2026)"
+	v.lastDay = w.Compile(`(?:<deadline>(?:,? [a-z]+,? <until>)?|<that is>)[ :]*(?:(?:[a-z]+ ){1,2}\()?$`)
 	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
 	v.debited = w.Any("debited")
 	v.verbEnd = w.Compile(` <end of a verb>$`)
