@@ -138,6 +138,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 		{pattern: w.Compile(`(?:^|: ?)<invoice> [a-z' ]{1,40} <number>\b[ .:]*`), weight: 0.93, rule: titleNumber},
 		{pattern: w.Compile(`(?:<*invoice>|<*credit note>)(?: ?\([^)]{1,60}\))+ ?(?:<number>|n[ro]?\b)`), weight: 0.93,
 			rule: titleNumber},
+		{pattern: w.Compile(`^<our> <invoice>[ .:]*$`), weight: 0.97, rule: numberLabel, below: true},
 		{pattern: w.Compile(`<*invoice>|<*credit note>`), weight: 0.9, rule: titleBefore, below: true},
 		{pattern: w.Compile(`(?:^|[|~] | - )(?:<number>|<plain number label>)[ .:#]*(?:no\b)?[ .:#]*`), weight: 0.81,
 			rule: plainNumber, below: true},
@@ -149,7 +150,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 	}
 	v.otherNumberBefore = w.Compile(`<other number>[ :.]*(?:<article>\.? ?)?$`)
 	v.otherNumberBehind = w.Compile(`^[ .:]*[^ ]+ <other number behind>`)
-	v.referring = w.Compile(`^<reference> <invoice>[ :.]*$`)
+	v.referring = w.Compile(`^(?:<reference>|<our>) <invoice>[ :.]*$`)
 	v.reference = w.Compile(`^\W*<reference>[ :.]*$`)
 	v.quoting = w.Any("quote")
 	v.numberBehind = w.Compile(`[^ ]+[ .]+<number behind>`)
@@ -187,7 +188,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.bothDates = w.Compile(`<*delivery*>[- ]*(?:<and>|[/&=]) ?$`)
 	v.deliveryToo = w.Compile(`^[- ]*(?:<and>|[/&=]) ?<*delivery*>`)
 	v.beforeDate = w.Compile(`^<before a date>$`)
-	v.dayBehindNumber = w.Compile(`<date behind number>$`)
+	v.dayBehindNumber = w.Compile(`<date behind number>$|\b(?:[a-z]{1,2}\. ?){1,2}$`) // "v.", "d. d.", whatever the language
 	v.onDay = w.Compile(`(?:^| )<on> ?$`)
 	v.placeAndDate = w.Compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|<on>)? ?(?:<on> )?$`)
 	v.endsInPlace = w.Compile(`, <day after place>$`)
