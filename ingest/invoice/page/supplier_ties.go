@@ -41,7 +41,7 @@ func (v *vocabulary) withTaxID(folded string) bool {
 
 // phone is a telephone number as it is printed, abroad or at home.
 var phone = regexp.MustCompile(`\+\d{2} ?\(?\d|\b(?:t|tel|tlf|tele?[fp]h?o+n[a-z]*|fon|phone|mob[a-z]*|gsm|` +
-	`talr[a-z]*|thl[a-z]*)[.: ]+\(?\d|^0\d{2,4}[ /-]`)
+	`talr[a-z]*|thl[a-z]*)[.: ]+\(?\d|^0\d{2,4} ?[ /-] ?\d`)
 
 // withContact reports whether a text tells how to reach somebody.
 func withContact(folded string) bool {

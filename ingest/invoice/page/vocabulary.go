@@ -69,13 +69,13 @@ type vocabulary struct {
 	sellerLabel, payeeLabel, sellerPhrase, buyerLabel, buyerWord             *words.Pattern
 	fromWhom, toWhom                                                         *words.Pattern
 	buyerPhrase, yours, sellers                                              *words.Pattern
-	contact, contactLine, attention, onBehalf                                *words.Pattern
+	contact, contactLine, attention, honorific, onBehalf                     *words.Pattern
 	legalForm, publicBody, branch, closing, ownHand                          *words.Pattern
 	street, postalCity, townLine                                             *words.Pattern
 	nameLabel, blockLabel                                                    *words.Pattern
 	accountHolderLabel, accountHolderWord, bank                              *words.Pattern
 	trade                                                                    *words.Pattern
-	beforeName, owner, sentBy                                                *words.Pattern
+	beforeName, owner, sentBy, belonging                                     *words.Pattern
 	register, footMark, account, capital                                     *words.Pattern
 	notAName, neverAName                                                     *words.Pattern
 	ours                                                                     *words.Pattern
@@ -365,9 +365,9 @@ func (v *vocabulary) addSums(w *words.Words) {
 func (v *vocabulary) addParties(w *words.Words) {
 	// "Buyer", "Buyer (invoice address):", "Buyer's name, address"
 	const labelEnd = `(?:'?s?,? <name>(?:[,/ ]+[^ :,]+){0,2})?(?: ?[(/][^:]*)?\W*(?::|$)`
-	// "Leistungserbringer | Supplier"
+	// "Leistungserbringer | Supplier", "Supplier and carrier"
 	v.payeeLabel = w.Compile(`^\W*<payee>` + labelEnd)
-	v.sellerLabel = w.Compile(`^\W*<seller>(?: ?[|~-] ?<seller>)?` + labelEnd)
+	v.sellerLabel = w.Compile(`^\W*<seller>(?: ?(?:[|~-]|<and>) ?<seller>| <and> [a-z]+)?` + labelEnd)
 	v.fromWhom = w.Compile(`^<from whom>\W*$`)
 	v.toWhom = w.Compile(`^(?:<for>|<buyer>)\W*$`)
 	v.sellerPhrase = w.Compile(`^<sold by> `)
@@ -379,6 +379,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.contact = w.Compile(`^\W*<contact>`)
 	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)
 	v.onBehalf = w.Any("on behalf")
+	v.honorific = w.Compile(`^<honorific>\.? `)
 	v.attention = w.Compile(`^<attention>`)
 	// What is a word of other languages, as SIA, is a legal form beside a name in quotation marks, which are folded to "~", too.
 	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])|[a-z]{3}-<=legal form behind a hyphen>(?:$|[ ,.)])|` +
@@ -398,6 +399,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.beforeName = w.Compile(`^(?:<owner>|<before a name>)[ :.]+`)
 	v.owner = w.Compile(`[ ,(]<owner>[ :.]+`)
 	v.givenNames = words.GivenNames()
+	v.belonging = w.Compile(`<belonging to> (?:<article>\.? )?`)
 	v.sentBy = w.Compile(`<sent by> (?:<article>\.? )?`)
 	v.nameLabel = w.Compile(`^<name>\s*:?\s*`)
 	v.blockLabel = w.Compile(`^<block label>`)
