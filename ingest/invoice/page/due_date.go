@@ -15,6 +15,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	s.daysWithoutYear(day)
 	s.each(s.dueLabels, func(f found) { s.labelledDue(&all, f) })
 	s.dueBehindDates(&all)
+	s.withoutInstalments(&all)
 	if !slices.ContainsFunc(all.all, func(c *candidate) bool { return c.rule == dueLabel }) {
 		s.dueInSentences(&all, day)
 	}
@@ -23,7 +24,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	if !announced && certain(issued) {
 		s.dueByTerms(&all, day)
 	}
-	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool { return s.instalments(c.at) })
+	s.withoutInstalments(&all)
 	early := s.earlyDays()
 	for _, c := range all.all {
 		s.seenOfDue(c, day, early)
@@ -36,6 +37,10 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	return best
 }
 
+func (s *sheet) withoutInstalments(all *candidates) {
+	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool { return s.instalments(c.at) })
+}
+
 // instalments reports whether an item says of several sums until when each is to be paid, without a discount: that settles no day.
 func (s *sheet) instalments(it *item) bool {
 	within := len(it.dates) > 1 && moneyCount(it) > 1 && !strings.Contains(it.folded, "%") && !s.earlyPayment.MatchString(it.folded)
@@ -43,10 +48,12 @@ func (s *sheet) instalments(it *item) bool {
 }
 
 // instalmentRow reports whether the day in an item stands in one of several rows, each with a day and a sum below those of the row above,
-// and the sums together are another one that is printed: the whole.
+// and the sums together are another one that is printed, the whole, or all the same, as a supplier plans what comes after a year's bill.
 func (s *sheet) instalmentRow(it *item) bool {
 	const most = 12
+	const several = 3
 	first, rows, whole, days := it.row, 0, int64(0), map[string]bool{}
+	same := true
 	sumIn := func(r int) (amount, bool) {
 		for _, day := range s.rows[r] {
 			right := s.right(day)
@@ -69,8 +76,10 @@ func (s *sheet) instalmentRow(it *item) bool {
 			break
 		}
 		whole += a.value
+		same = same && a.value*int64(rows+1) == whole
 	}
-	return rows > 1 && len(days) > 1 && s.printsElsewhere(whole, first, first+rows)
+	planned := same && rows >= several && len(days) == rows
+	return planned || rows > 1 && len(days) > 1 && s.printsElsewhere(whole, first, first+rows)
 }
 
 // printsElsewhere reports whether a sum is printed outside of some rows.
@@ -116,8 +125,8 @@ func (s *sheet) soleDue(all []*candidate, likeliest *fields.Text, early map[stri
 // labelledDue finds the day that a label of payment announces.
 func (s *sheet) labelledDue(all *candidates, f found) {
 	before := f.item.folded[:f.start]
-	if s.firstTime.MatchString(before) {
-		return // of what comes later: "neuer Abschlag, erstmals fällig am"
+	if s.firstTime.MatchString(before) || s.ofNext(before) {
+		return // of what comes later: "neuer Abschlag, erstmals fällig am", "nächste Vorschreibung: fällig am"
 	}
 	doubt := ""
 	switch {
@@ -173,6 +182,11 @@ func (s *sheet) labelledDue(all *candidates, f found) {
 			return
 		}
 	}
+}
+
+// ofNext reports whether the last sentence of a text begins with the bill or instalment that comes next.
+func (v *vocabulary) ofNext(before string) bool {
+	return v.nextBill.MatchString(before[v.sentenceBegin(before):])
 }
 
 // inBox is the day alone in its cell below a label and right of it, before the next label of its row: forms for transfers print a
@@ -329,7 +343,7 @@ func (s *sheet) dueBehindDates(all *candidates) {
 				if strings.Trim(rest, " ") == "" {
 					rest = " " + s.textBelow(it)
 				}
-				if !s.fallsDue.MatchString(rest) {
+				if !s.fallsDue.MatchString(rest) || s.ofNext(it.folded[:d.start]) {
 					continue
 				}
 				if c := s.dateCandidate(all, d, it); c != nil {

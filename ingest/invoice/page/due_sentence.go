@@ -33,7 +33,7 @@ func (s *sheet) dueInSentences(all *candidates, issued time.Time) {
 				if rule == "" && s.daysAfter(issued, d) > 0 && s.issuerPays(before, s.saidBehind(it, d), it) {
 					rule = inSentence
 				}
-				if rule == "" || s.daysAfter(issued, d) < 0 || rule == byDebit && s.daysAfter(issued, d) > maxDebitDays {
+				if rule == "" || s.ofNext(before) || s.daysAfter(issued, d) < 0 || rule == byDebit && s.daysAfter(issued, d) > maxDebitDays {
 					continue
 				}
 				at, day := it, d
@@ -98,6 +98,8 @@ func (v *vocabulary) paidThen(before, after string) string {
 	case strings.Contains(said, "%"), v.earlyPayment.MatchString(said), v.would.MatchString(said),
 		v.latePayment.MatchString(said), v.settled.MatchString(v.askedToPay.ReplaceAllString(said, "")):
 		return ""
+	case last != nil && v.withAccount(after):
+		return inSentence // "dit bedrag uiterlijk 31.10. bij te schrijven op rekening NL91 ABNA …"
 	case (last != nil || v.lastDayBehind.MatchString(after)) && (v.paying.MatchString(words) || v.payingBack.MatchString(words)):
 		return inSentence
 	case last != nil && v.paying.MatchString(after) && !v.otherDate.MatchString(words):

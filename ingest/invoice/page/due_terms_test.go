@@ -62,9 +62,18 @@ func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
 		"Queries within 7 days: payables@castlemoor.example":                                                                                   "-",
 		"Eräpäivä                 Euro\n              5.6.2026            1.000,00":                                                            "2026-06-05",
 		"Uhraďte nejpozději\n5. 6. 2026": "2026-06-05",
-		"Bitte überweisen Sie den Betrag von 1.000,00 € bis zum 05.06.2026 unter Angabe der Nummer.":                             "2026-06-05",
-		"Nous vous prions de régler la somme de 1 000,00 € pour le 05/06/2026 au plus tard.":                                     "2026-06-05",
-		"Zahlung von 1.000,00 € · Lieferung bis zum 05.06.2026":                                                                  "-",
+		"Bitte überweisen Sie den Betrag von 1.000,00 € bis zum 05.06.2026 unter Angabe der Nummer.": "2026-06-05",
+		"Nous vous prions de régler la somme de 1 000,00 € pour le 05/06/2026 au plus tard.":         "2026-06-05",
+		"Zahlung von 1.000,00 € · Lieferung bis zum 05.06.2026":                                      "-",
+		// Of what comes next, or is planned, nothing is due; small words and an account are no reason to doubt.
+		"Wir ersuchen um Einzahlung bis 5. Juni 2026.\n\nDie nächste Teilrate ist am 15.08.2026 fällig.": "2026-06-05",
+		"Please pay by 5 June 2026.\n\nNext premium: December 2026, payment due 5 December 2026":         "2026-06-05",
+		"Folgender Betrag wird am 05.06.2026 fällig: 1.000,00 EUR":                                       "2026-06-05",
+		"Prochain loyer : échéance le 05/06/2026":                                                        "-",
+		"Der Rest wird am 20.05.2026 von Ihrem Konto abgebucht.\n\nFällig am        netto        brutto\n" +
+			"01.06.2026       100,00       119,00\n01.07.2026       100,00       119,00\n01.08.2026       100,00       119,00": "2026-05-20",
+		"Wir ersuchen um Anweisung innert 20 Werktagen, längstens aber am 05.06.2026.":                                           "2026-06-05",
+		"Agradecemos o envio da quantia até 5 de junho de 2026 para o IBAN\nPT50 0002 0123 1234 5678 9015 4.":                    "2026-06-05",
 		"Der Betrag wird vereinbarungsgemäß am 20.05.2026 dem Treuhandkonto entnommen; eine Überweisung ist nicht erforderlich.": "2026-05-20",
 	} {
 		if _, f, _ := reader.Read(typedBill(sums+terms), Own{}); dueOf(stated(f.DueDate)) != want {

@@ -92,6 +92,7 @@ func TestDaysThatNothingAnnounces(t *testing.T) {
 		"INVOICE 26/0417\n\nTax point          28 February 2026\nRaised on          6 March 2026": "2026-03-06",
 		"INVOICE 26/0417\n\nTax point          6 March 2026":                                      "2026-03-06",
 		"INVOICE\nNo. 26/0417 / 6 March 2026\n\nContract No. 62/01.02.2026":                       "2026-03-06",
+		"INVOICE 26/0417\n\nHotel              KX88120 v. 6 March 2026":                           "",
 	} {
 		_, f, _ := reader.Read(typed.Document("Brannigan Daly Solicitors LLP\n7 Merchants Row, Galway\n\n"+head+`
 

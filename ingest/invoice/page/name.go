@@ -220,7 +220,7 @@ func (v *vocabulary) nameLike(s string) bool {
 		return false
 	}
 	company := v.legalForm.MatchString(f)
-	if v.formAlone(f) {
+	if v.formAlone(f) || dutchTown.MatchString(f) {
 		return false
 	}
 	if len(v.dates(f)) > 0 || !company && (v.street.MatchString(f) || v.postalCity.MatchString(f) || digits > 2) {
@@ -242,6 +242,9 @@ func (v *vocabulary) nameLike(s string) bool {
 	}
 	return true
 }
+
+// dutchTown is a town behind its postal code, whose letters may be those of a legal form: "8263 AB Kampen".
+var dutchTown = regexp.MustCompile(`^\d{4} [a-z]{2} [a-z]`)
 
 // personBehind is an academic's or nobleman's small letters before a name: "dott. ing. Marta Bellomo", "v. Trotha".
 var personBehind = regexp.MustCompile(`^(?:(?:dott\.ssa|(?:dott|arch|ing|avv|geom|dr|mag|dipl|prof|v)\.)[ -]?)+ ?\p{Lu}`)

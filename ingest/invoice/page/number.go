@@ -115,6 +115,7 @@ func (s *sheet) labelledNumbers(all *candidates) {
 		if subject := len(f.item.folded) - len(s.behindSubject(f.item.folded)); subject > 0 && f.start == subject {
 			f.label.rule = titleNumber // the subject of a letter is its title
 		}
+		f = s.throughNumberWord(f)
 		for _, p := range s.numberPlaces(f) {
 			if p.item != f.item && secondOfTwo(f) {
 				p.from += behindFirst(p.item.folded[p.from:])
@@ -137,6 +138,16 @@ func (s *sheet) labelledNumbers(all *candidates) {
 			}
 		}
 	})
+}
+
+// throughNumberWord is a title with the word for a number behind it, where that ends its text: so it is a label, whatever the title.
+func (s *sheet) throughNumberWord(f found) found {
+	word := strings.Trim(f.item.folded[f.end:], " .:#")
+	said := slices.Contains(s.numberWords, word) || slices.Contains(s.numberWords, word+".")
+	if f.label.rule == titleBefore && said {
+		f.end, f.label.rule = len(f.item.folded), titleNumber
+	}
+	return f
 }
 
 // numbersBeforeLabels finds the numbers that stand before their label in a sentence, as in Hungarian: "az A-7 számú számla".

@@ -167,7 +167,10 @@ func TestWaysToSetANumber(t *testing.T) {
 		// The title's, above which of a contract's bills it is.
 		"Datum 04.12.2025\nAkontorechnung Nr. 3 – Rechnung 25214":                                                      "25214",
 		"Honorarrechnung B-26/031                    22.04.2026\nAbschlagsrechnung Nr. 1 gemäß Vertrag vom 14.01.2026": "B-26/031",
-		"Premienota 885120.25.1\nPolisnummer CAR-7718420\nDeventer, 20 oktober 2026":                                   "885120.25.1",
+		// Behind a title's word for it in a sentence that breaks there.
+		"We act in the above sale, which closed on 2 October 2026, and set out below our note of fees no.\n" +
+			"22719 for the work done to 30 September 2026.\n\nLimerick, 20 October 2026": "22719",
+		"Premienota 885120.25.1\nPolisnummer CAR-7718420\nDeventer, 20 oktober 2026": "885120.25.1",
 	} {
 		if got := numberOn(t, reader, withParticulars(particulars)); got != want {
 			t.Errorf("%q: number %q, want %q", particulars, got, want)

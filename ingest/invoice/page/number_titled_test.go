@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"testing"
 
 	"tallyhouse/ingest/invoice/fields"
@@ -131,5 +132,28 @@ func TestANumberThatASentenceAsksToQuote(t *testing.T) {
 	s.weights = model.Model{fields.Number: {}}
 	if got, _ := s.number(nil); !certain(got) {
 		t.Errorf("whatever the weights say: %+v", got)
+	}
+}
+
+// Given a label that calls the invoice the supplier's own and is nothing else, then it announces the number as plainly as any; within a text
+// it may tell of an earlier one.
+func TestWhatIsCalledOurInvoice(t *testing.T) {
+	plainly := func(_ *sheet, all []*candidate) *candidate {
+		if i := slices.IndexFunc(all, func(c *candidate) bool { return c.rule == numberLabel }); i >= 0 {
+			return all[i]
+		}
+		return nil
+	}
+	for lines, want := range map[string]string{
+		"Our invoice        BR/1187/04-I":              "BR/1187/04-I",
+		"Unsere Rechnung:   26-118":                    "26-118",
+		"Notre facture      F/118-7":                   "F/118-7",
+		"CREDIT NOTE\nOur invoice        BR/1187/04-I": "",
+		"Less our invoice   BR/1187/03-I":              "",
+		"Our invoice BR/1187/03-I was settled":         "",
+	} {
+		if got := numberBy(t, lines, plainly); got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
 	}
 }

@@ -59,10 +59,10 @@ func (s *sheet) buyers() map[*item]bool {
 			}
 		}
 	}
-	// "z. Hd." stands under the recipient's name.
+	// "z. Hd." stands under the recipient's name, "Frau Anna Berger" under or over that of her company.
 	for _, row := range s.rows {
 		for _, it := range row {
-			if !s.attention.MatchString(it.folded) {
+			if !s.attention.MatchString(it.folded) && !s.polite(it) {
 				continue
 			}
 			for r := it.row - 1; r >= max(0, it.row-3); r-- {
@@ -78,6 +78,16 @@ func (s *sheet) buyers() map[*item]bool {
 		}
 	}
 	return out
+}
+
+// polite reports whether an item is a person's name behind a word of politeness, as addresses have it and letterheads don't, over the rest
+// of an address that tells no way to reach the person.
+func (s *sheet) polite(it *item) bool {
+	loc := s.honorific.FindStringIndex(it.folded)
+	if loc == nil || !s.person(string(it.runes[loc[1]:])) || it.y > s.heights[it.page-1]/2 || !s.addressBelow(it) {
+		return false
+	}
+	return !slices.ContainsFunc(s.block(it), func(b *item) bool { return withContact(b.folded) || s.withAccount(b.folded) })
 }
 
 // restOfAddress marks the lines right below one that says whose attention an address is for, with its left edge.

@@ -143,7 +143,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 		if loc := s.sellerPhrase.FindStringIndex(foldText(name)); loc != nil { // "Sold by Berger Bau GmbH"
 			name = string([]rune(strings.Join(strings.Fields(name), " "))[loc[1]:])
 		}
-		if loc := s.sentBy.FindStringIndex(foldText(name)); loc != nil { // "Glasmann is a brand of Berger Bau GmbH"
+		if loc := s.whose(foldText(name)); loc != nil { // "Glasmann is a brand of Berger Bau GmbH"
 			name = string([]rune(strings.Join(strings.Fields(name), " "))[loc[1]:])
 		}
 		name = s.cleanName(s.throughForm(name))
@@ -156,7 +156,8 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 		if s.townLine.MatchString(it.folded) || rule != ruleSeller && others {
 			return
 		}
-		if s.titleAlone.MatchString(strings.Trim(foldText(name), " .:")) || rule != ruleSeller && s.townOfLetter(name) {
+		said := strings.Trim(foldText(name), " .:#")
+		if s.titleAlone.MatchString(said) || slices.Contains(s.numberWords, said) || rule != ruleSeller && s.townOfLetter(name) {
 			return
 		}
 		labelled := how == byName && letterWord.MatchString(name) && len([]rune(name)) <= 70

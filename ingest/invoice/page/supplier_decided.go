@@ -47,6 +47,11 @@ func (c named) told(likeliest *named) bool {
 	return c.ties[tieLabel] && c.form && c.ties[tieID] && !likeliest.form && c.whole != likeliest.whole
 }
 
+// employs reports whether a company's name stands right over or below the likeliest, a person's: that is who runs it or works there.
+func (c named) employs(likeliest *named) bool {
+	return c.form && !likeliest.form && likeliest.person && !likeliest.ties[tieLabel] && c.ties[tieID] && sameParty(c.it, likeliest.it)
+}
+
 // trader reports whether a name begins the sender's line right below the likeliest, a mark that ends alike: the person who trades under
 // it is the supplier, for the mark isn't one in law.
 func (c named) trader(likeliest *named) bool {
@@ -264,8 +269,8 @@ func (s *sheet) insteadOf(likeliest *named, all []named, buyers map[*item]bool) 
 	footed := s.footed(likeliest, all)
 	return slices.IndexFunc(all, func(o named) bool {
 		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) || o.trader(likeliest) || o.told(likeliest) ||
-			o.signed(likeliest) || o.professed(likeliest) || sold(&o, likeliest, all) || s.overTheID(&o, likeliest, all, buyers) ||
-			footed && o.whole != likeliest.whole && s.heads(&o, buyers)
+			o.signed(likeliest) || o.employs(likeliest) || o.professed(likeliest) || sold(&o, likeliest, all) ||
+			s.overTheID(&o, likeliest, all, buyers) || footed && o.whole != likeliest.whole && s.heads(&o, buyers)
 	})
 }
 

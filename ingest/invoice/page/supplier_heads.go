@@ -289,8 +289,9 @@ func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add add
 		return
 	}
 	rest := s.firstPart(next.text())
-	if strings.HasPrefix(Key(rest), it.key) || s.formFirst(rest) { // a mark over the name that begins with it, or over a whole name
-		return
+	runs := s.person(first) && slices.Contains(strings.Fields(foldText(rest)), foldText(lastWord(first))) // "Jan Egger" over "Egger & Co KG"
+	if runs || strings.HasPrefix(Key(rest), it.key) || s.formFirst(rest) {
+		return // a mark over the name that begins with it, or over a whole name
 	}
 	if s.legalForm.MatchString(it.folded) {
 		if strings.HasPrefix(rest, "&") && s.legalForm.MatchString(foldText(rest)) { // "Leitner GmbH" over "& Co KG"

@@ -172,7 +172,7 @@ func (s *sheet) withFormBelow(it *item) string {
 func (s *sheet) sentences(buyers map[*item]bool, add addName) {
 	for _, row := range s.rows {
 		for _, it := range row {
-			loc := s.sentBy.FindStringIndex(it.folded)
+			loc := s.whose(it.folded)
 			if loc == nil || buyers[it] {
 				continue
 			}
@@ -183,6 +183,19 @@ func (s *sheet) sentences(buyers map[*item]bool, add addName) {
 			add(s.firstPart(s.throughForm(rest)), it, ruleSentence, "")
 		}
 	}
+}
+
+// whose is where words stand that say who issues the invoice, or, of what isn't a company itself, whose it is: "x.example is a shop of
+// Berger Bau GmbH".
+func (v *vocabulary) whose(folded string) []int {
+	if loc := v.sentBy.FindStringIndex(folded); loc != nil {
+		return loc
+	}
+	loc := v.belonging.FindStringIndex(folded)
+	if loc == nil || v.legalForm.MatchString(folded[:loc[0]]) || !v.legalForm.MatchString(v.firstPart(folded[loc[1]:])) {
+		return nil
+	}
+	return loc
 }
 
 // accountHolder reads the name behind "Account holder:", or without the colon where the account stands beside it.

@@ -508,3 +508,39 @@ Description`)
 		t.Error("what stands beside an address is the buyer's")
 	}
 }
+
+// Given a person's name behind a word of politeness in an address, then the lines of it are the addressee's; not where it tells how to reach
+// the person, who may be asked, nor without such a word or a name.
+func TestAPersonWhomALetterIsFor(t *testing.T) {
+	for first, want := range map[string]bool{
+		"Frau Anna Berger":           true,
+		"Herrn Dipl.-Ing. Jan Huber": true,
+		"Mme Claire Martin":          true,
+		"Anna Berger":                false,
+		"Frau Holle Betten":          false,
+		"Mr Tools Ltd":               false,
+	} {
+		s := sheetOf(t, "Lofts Projekt GmbH\n"+first+"\nRingstraße 12\n08010 Graz\n\nRechnung")
+		buyers := s.buyers()
+		for r := range 4 {
+			if got := buyers[s.rows[r][0]]; got != want {
+				t.Errorf("%s: %q: %t, want %t", first, s.rows[r][0].text(), got, want)
+			}
+		}
+		s = sheetOf(t, "Lofts Projekt GmbH\n"+first+"\nRingstraße 12\n08010 Graz\nTel. 0316 44 18 20\n\nRechnung")
+		if s.buyers()[s.rows[1][0]] {
+			t.Errorf("%s, whom one may call, is the buyer", first)
+		}
+	}
+}
+
+// Given a line that begins with figures and a zero, then it is a telephone number where more figures follow, and no postal code.
+func TestPostalCodesAreNoTelephone(t *testing.T) {
+	for line, want := range map[string]bool{
+		"08002 barcelona": false, "06116 halle (saale)": false, "0341 / 22 81 90": true, "0664-4418220": true, "0316 44 18 20": true,
+	} {
+		if got := withContact(line); got != want {
+			t.Errorf("%q: %t, want %t", line, got, want)
+		}
+	}
+}

@@ -166,6 +166,8 @@ func TestWhatIsNoNameOfASupplier(t *testing.T) {
 	for letter, name := range map[string]string{
 		"Gallagher Nolan LLP\nSOLICITORS & NOTARIES\n14 Eyre Square, Galway\n" + body:                                    "SOLICITORSNOTARIES",
 		"Adress\nBygglogg Sverige AB\nKungsbron 18\n111 22 Stockholm\n" + body:                                           "ADRESSBYGGLOGGSVERIGEAB",
+		"Número #     118\nThalhammer OG\n" + body:                                                                       "NUMERO",
+		"Deventer Beton\nKade 4\n7411 AB Deventer\n" + body:                                                              "7411ABDEVENTER",
 		"T H A L H A M M E R\nPartnerschaft von Steuerberatern\n" + body:                                                 "PARTNERSCHAFTVONSTEUERBERATERN",
 		body + "\nSitz Kempten\nPR 318 AG Kempten\nUSt-IdNr. DE129274202":                                                "PR318AGKEMPTEN",
 		body + "\nBitte überweisen Sie auf mein Konto bei der Volksbank\nMittelhessen, IBAN AT61 1904 3002 3457 3201.\n": "MITTELHESSEN",

@@ -27,7 +27,7 @@ const (
 )
 
 // bareAccount is an account as it is printed, with its letters "IBAN" or without.
-var bareAccount = regexp.MustCompile(`\b[a-z]{2}\d{2}(?: ?[a-z]{4})?(?: ?\d{4}){3,6}`)
+var bareAccount = regexp.MustCompile(`\b[a-z]{2}\d{2}(?:(?: ?[a-z]{4})?(?: ?\d{4}){3,6}| ?[a-z]{4}(?: ?\d{4}){2})`)
 
 // withAccount reports whether an account is printed in a text.
 func (v *vocabulary) withAccount(folded string) bool {
@@ -41,7 +41,7 @@ func (v *vocabulary) withTaxID(folded string) bool {
 
 // phone is a telephone number as it is printed, abroad or at home.
 var phone = regexp.MustCompile(`\+\d{2} ?\(?\d|\b(?:t|tel|tlf|tele?[fp]h?o+n[a-z]*|fon|phone|mob[a-z]*|gsm|` +
-	`talr[a-z]*|thl[a-z]*)[.: ]+\(?\d|^0\d{2,4}[ /-]`)
+	`talr[a-z]*|thl[a-z]*)[.: ]+\(?\d|^0\d{2,4} ?[ /-] ?\d`)
 
 // withContact reports whether a text tells how to reach somebody.
 func withContact(folded string) bool {

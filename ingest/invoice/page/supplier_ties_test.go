@@ -91,6 +91,63 @@ Sterneckstraße 35
 5020 Salzburg, UID ATU57203868, für das Geschäftslokal Top 4 vor:
 ` + german, ``, "Grünanger Besitz GmbH"},
 
+		"a manager who bills for whom a label of two words names": {`
+#Treuwert Immobilien
+Mag. Sonja Kandler KG
+6900 Bregenz, Seestraße 14
+Sprechstunden Di, Do 8–11 Uhr
+
+Rheintal Projekt GmbH
+Bahnhofstraße 31
+6850 Dornbirn
+`, `Rechnungsleger und Eigentümer: Seestraße 118 Besitz GmbH, 6900 Bregenz, Gallusstraße 6, UID-Nr. ATU57203868
+` + german, ``, "Seestraße 118 Besitz GmbH"},
+
+		"a person over the company that the person runs": {`
+                                  Dipl.-Ing. Hannes Egger
+                                  Egger & Söhne Statik ZT GmbH
+                                  Staatlich befugte und beeidete Ziviltechniker
+                                  A-5020 Salzburg, Alpenstraße 7 · UID: ATU57203868
+
+
+
+Northgate Holding S.A.
+c/o Projekt Mitte GmbH
+Münzgasse 3
+5020 Salzburg
+`, german, ``, "Egger & Söhne Statik ZT GmbH"},
+
+		"a notary, the tax office in the line of her number": {`
+#                   Dr. Brigitte Sommer
+                              Notarin in Fulda
+          Rabengasse 4 · 36037 Fulda · Telefon 0661 / 4 88 20
+
+Lahnpark Projekt GmbH
+Spitalstraße 6
+36039 Fulda
+`, german, `Finanzamt Fulda, St.-Nr. 018 801 60517 - Konto: Volksbank Fulda DE27 7605 0101 4557 2583 01`, "Dr. Brigitte Sommer"},
+
+		"a guest in the window, the company in cells at the foot": {`
+                    #HOTEL MAR DE PLATA ***
+                Paseo del Puerto 9 - 07012 Palma
+
+Sr. Javier Molina                              Factura        MP-26-118
+CONSULTORA DEL EBRO SLU                        Fecha          12/03/2026
+Calle Mayor 60, planta 2                       Folio          118207
+08002 BARCELONA                                Reserva        88140
+CIF: B87614327
+`, figures, `    Explotaciones Turísticas Mar de Plata, S.A.   NIF A08317463   R.M. Palma T.2714 F.118`,
+			"Explotaciones Turísticas Mar de Plata, S.A."},
+
+		"a shop that says whose it is": {`
+#schilderwelt.at
+
+Rechnungsadresse                  Lieferadresse
+Lofts Projekt GmbH                Baustelle Mitte
+Salurner Gasse 31                 Haller Straße 119
+6020 Innsbruck                    6060 Hall
+`, german, `schilderwelt.at ist ein Service der Hofer Schilder e.U., Ringstraße 40, 4600 Wels · UID: ATU57203868`, "Hofer Schilder e.U."},
+
 		"a company behind remit to": {`
 tri-mesa RENTS
 4402 Airport Fwy, Fort Worth, TX 76117

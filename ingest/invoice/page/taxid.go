@@ -33,10 +33,20 @@ func (s *sheet) idAndName(own Own, buyers map[*item]bool) (taxID *fields.Text, i
 		known := &named{name: name.Value, key: Key(name.Value), score: name.Evidence.Confidence}
 		known.form = s.legalForm.MatchString(foldText(name.Value))
 		if again, at := s.taxID(own, buyers, windowed, known); certain(again) {
-			return again, at, name
+			taxID, idAt = again, at
 		}
 	}
+	if certain(name) && s.ofPayer(taxID, idAt, name.Value) {
+		return nil, nil, name
+	}
 	return taxID, idAt, name
+}
+
+// ofPayer reports whether a tax number stands among what an authority says of its notice, in the upper half of the page and apart from its
+// own name: it is that under which the authority knows who pays.
+func (s *sheet) ofPayer(taxID *fields.Text, at *item, authority string) bool {
+	return certain(taxID) && taxID.Evidence.Rule == taxNumber && s.publicBody.MatchString(foldText(authority)) &&
+		at.y < s.heights[at.page-1]/2 && s.blockOwner(at, Key(authority), true) != ownSeller
 }
 
 // taxID reads the supplier's VAT id, else his tax number; the supplier may be unknown. What stands below the sender's line is windowed.
@@ -132,6 +142,8 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		if s.buyerWord.MatchString(lastWords(before)) || buyers[it] || s.amongBuyersFields(it) ||
 			s.labelledLeft(it) && buyers[left] && before == left.folded {
 			c.score = ofBuyer
+		} else if s.noTax.MatchString(lastClause(it.folded[:id.start])) {
+			c.score -= 0.12 // "tax due by the buyer, ATU…": his, where another one is printed
 		}
 		out = append(out, c)
 	}
@@ -177,7 +189,7 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 	if len(out) > 0 {
 		return out
 	}
-	m, kind := s.taxNumberLabel.FindStringIndex(it.folded), "tax number"
+	m, kind := s.taxNumberLabel.FindStringIndex(it.folded), taxNumber
 	if m == nil {
 		kind = businessNumber
 		m = s.businessNumber.FindStringIndex(it.folded)
@@ -311,6 +323,9 @@ func (s *sheet) nextLine(it *item) *item {
 	}
 	return next
 }
+
+// taxNumber is the kind of a number by which a tax office knows somebody, without a check.
+const taxNumber = "tax number"
 
 // businessNumber is the kind of a number that stands for a tax id where there is none.
 const businessNumber = "business number"

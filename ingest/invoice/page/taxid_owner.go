@@ -130,7 +130,8 @@ func (s *sheet) imprintOf(it *item) bool {
 // its comparable form isn't in it.
 func (s *sheet) namedBlock(it *item, key string) bool {
 	top := s.blockTop(it)
-	if top == it || it.y > s.heights[it.page-1]/2 || !s.addressBelow(top) || !s.nameLike(s.cleanName(s.firstPart(top.text()))) {
+	label := strings.HasSuffix(top.folded, ":") // of a number that stands apart from it
+	if top == it || label || it.y > s.heights[it.page-1]/2 || !s.addressBelow(top) || !s.nameLike(s.cleanName(s.firstPart(top.text()))) {
 		return false
 	}
 	return !slices.ContainsFunc(s.rows[top.row:it.row+1], func(row []*item) bool {

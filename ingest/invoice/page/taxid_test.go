@@ -75,6 +75,37 @@ Lofts GmbH, Mozartgasse 14, A-4020 Linz, UID ATU67312044
 
 
 Zirmhof KG · Rittner Straße 40, 39100 Bozen · MwSt.-Nr. 02811900212`, "02811900212"},
+		"below a gap in the seller's block, the buyer's over his name": {`FAKTURA - daňový doklad č.                                     250900041
+Dodavatel:                             Variabilní symbol:      250900041
+
+Projekce Vysočina s.r.o.               Objednávka č.:          OBJ-118
+Husova 418/27
+586 01 Jihlava                         Odběratel:           IČ: 27501833
+                                                            DIČ: CZ27501833
+
+IČ:  04182731
+DIČ: CZ04182731                        Rezidence Nad Řekou a.s.
+Zapsáno v OR KS Brno, vložka 31884     Na Poříčí 1067/25
+                                       110 00 Praha 1
+
+Datum vystavení: 30. 9. 2026` + sums, "CZ04182731"},
+		"under which an authority knows who pays": {`MARKTGEMEINDE UNTERWALD
+Bauamt - Abgaben
+4020 Unterwald, Hauptplatz 3
+
+Lofts GmbH
+Mozartgasse 14
+4020 Linz
+
+Aktenzeichen            Abgabenkonto            Bescheid-Nr.            Datum
+131-9/2026              00518 440 / 07          B 2026/118              30.09.2026
+
+GEBÜHRENBESCHEID
+
+Benützung der Straße                                                1.000,00
+Gebühr gesamt EUR                                                   1.000,00
+
+Marktgemeinde Unterwald, IBAN AT61 1904 3002 3457 3201`, ""},
 		"in the line of another company": {`Nevenka Škarica-Bulić
 javna bilježnica
 Domovinskog rata 880
@@ -267,6 +298,23 @@ func TestTheFiveFiguresOfLiechtenstein(t *testing.T) {
 	} {
 		if got := idBelowName(t, lines); got != want {
 			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+}
+
+// Given a tax id in a clause that says that no tax is charged, then it is likely that of who pays the tax himself, and less likely the
+// supplier's than one beside a label; in a clause of its own it isn't.
+func TestAnIDInWordsOfNoTax(t *testing.T) {
+	for line, less := range map[string]bool{
+		"Btw verlegd naar NL819047259B01":                               true,
+		"Übergang der Steuerschuld auf ATU12345675":                     true,
+		"UID-Nr. ATU12345675":                                           false,
+		"Steuerfreie innergemeinschaftliche Lieferung; UID ATU12345675": false,
+	} {
+		s := sheetOf(t, line)
+		ids := s.idsIn(s.rows[0][0], nil)
+		if len(ids) != 1 || (ids[0].score < 0.9) != less {
+			t.Errorf("%q: %+v", line, ids)
 		}
 	}
 }

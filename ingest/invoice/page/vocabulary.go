@@ -48,6 +48,7 @@ type vocabulary struct {
 	deadlineAlone, fullBehind, verbEnd                                               *words.Pattern
 	spanOfTime, numberInWords, onRequest, abbreviation                               *words.Pattern
 	lastDay, lastDayBehind, debited, fromThen, firstTime, settled, would, askedToPay *words.Pattern
+	nextBill                                                                         *words.Pattern
 	spans                                                                            map[string]unitOfTime // by the word for a week or month
 	numbers                                                                          map[string]int        // by their words' letters
 
@@ -68,13 +69,13 @@ type vocabulary struct {
 	sellerLabel, payeeLabel, sellerPhrase, buyerLabel, buyerWord             *words.Pattern
 	fromWhom, toWhom                                                         *words.Pattern
 	buyerPhrase, yours, sellers                                              *words.Pattern
-	contact, contactLine, attention, onBehalf                                *words.Pattern
+	contact, contactLine, attention, honorific, onBehalf                     *words.Pattern
 	legalForm, publicBody, branch, closing, ownHand                          *words.Pattern
 	street, postalCity, townLine                                             *words.Pattern
 	nameLabel, blockLabel                                                    *words.Pattern
 	accountHolderLabel, accountHolderWord, bank                              *words.Pattern
 	trade                                                                    *words.Pattern
-	beforeName, owner, sentBy                                                *words.Pattern
+	beforeName, owner, sentBy, belonging                                     *words.Pattern
 	register, footMark, account, capital                                     *words.Pattern
 	notAName, neverAName                                                     *words.Pattern
 	ours                                                                     *words.Pattern
@@ -137,6 +138,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 		{pattern: w.Compile(`(?:^|: ?)<invoice> [a-z' ]{1,40} <number>\b[ .:]*`), weight: 0.93, rule: titleNumber},
 		{pattern: w.Compile(`(?:<*invoice>|<*credit note>)(?: ?\([^)]{1,60}\))+ ?(?:<number>|n[ro]?\b)`), weight: 0.93,
 			rule: titleNumber},
+		{pattern: w.Compile(`^<our> <invoice>[ .:]*$`), weight: 0.97, rule: numberLabel, below: true},
 		{pattern: w.Compile(`<*invoice>|<*credit note>`), weight: 0.9, rule: titleBefore, below: true},
 		{pattern: w.Compile(`(?:^|[|~] | - )(?:<number>|<plain number label>)[ .:#]*(?:no\b)?[ .:#]*`), weight: 0.81,
 			rule: plainNumber, below: true},
@@ -148,7 +150,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 	}
 	v.otherNumberBefore = w.Compile(`<other number>[ :.]*(?:<article>\.? ?)?$`)
 	v.otherNumberBehind = w.Compile(`^[ .:]*[^ ]+ <other number behind>`)
-	v.referring = w.Compile(`^<reference> <invoice>[ :.]*$`)
+	v.referring = w.Compile(`^(?:<reference>|<our>) <invoice>[ :.]*$`)
 	v.reference = w.Compile(`^\W*<reference>[ :.]*$`)
 	v.quoting = w.Any("quote")
 	v.numberBehind = w.Compile(`[^ ]+[ .]+<number behind>`)
@@ -186,7 +188,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.bothDates = w.Compile(`<*delivery*>[- ]*(?:<and>|[/&=]) ?$`)
 	v.deliveryToo = w.Compile(`^[- ]*(?:<and>|[/&=]) ?<*delivery*>`)
 	v.beforeDate = w.Compile(`^<before a date>$`)
-	v.dayBehindNumber = w.Compile(`<date behind number>$`)
+	v.dayBehindNumber = w.Compile(`<date behind number>$|\b(?:[a-z]{1,2}\. ?){1,2}$`) // "v.", "d. d.", whatever the language
 	v.onDay = w.Compile(`(?:^| )<on> ?$`)
 	v.placeAndDate = w.Compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|<on>)? ?(?:<on> )?$`)
 	v.endsInPlace = w.Compile(`, <day after place>$`)
@@ -246,7 +248,9 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.openTerms = w.Compile(`<open terms>|\d ?[/+] ?\d{2,3} ?<days>`)
 	v.fromReceipt = w.Any("from receipt")
 	v.latePayment = w.Any("late")
-	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*(?:(?:[a-z]+ ){1,2}\()?$`) // "bis Ende September (30.9.2026)"
+	v.nextBill = w.Compile(`^\W*(?:[a-z]{2,6} )?<next>`)
+	// "spätestens jedoch am", "bis Ende September (30.9.2026)"
+	v.lastDay = w.Compile(`(?:<deadline>(?:,? [a-z]+,? <until>)?|<that is>)[ :]*(?:(?:[a-z]+ ){1,2}\()?$`)
 	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
 	v.debited = w.Any("debited")
 	v.verbEnd = w.Compile(` <end of a verb>$`)
@@ -361,9 +365,9 @@ func (v *vocabulary) addSums(w *words.Words) {
 func (v *vocabulary) addParties(w *words.Words) {
 	// "Buyer", "Buyer (invoice address):", "Buyer's name, address"
 	const labelEnd = `(?:'?s?,? <name>(?:[,/ ]+[^ :,]+){0,2})?(?: ?[(/][^:]*)?\W*(?::|$)`
-	// "Leistungserbringer | Supplier"
+	// "Leistungserbringer | Supplier", "Supplier and carrier"
 	v.payeeLabel = w.Compile(`^\W*<payee>` + labelEnd)
-	v.sellerLabel = w.Compile(`^\W*<seller>(?: ?[|~-] ?<seller>)?` + labelEnd)
+	v.sellerLabel = w.Compile(`^\W*<seller>(?: ?(?:[|~-]|<and>) ?<seller>| <and> [a-z]+)?` + labelEnd)
 	v.fromWhom = w.Compile(`^<from whom>\W*$`)
 	v.toWhom = w.Compile(`^(?:<for>|<buyer>)\W*$`)
 	v.sellerPhrase = w.Compile(`^<sold by> `)
@@ -375,6 +379,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.contact = w.Compile(`^\W*<contact>`)
 	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)
 	v.onBehalf = w.Any("on behalf")
+	v.honorific = w.Compile(`^<honorific>\.? `)
 	v.attention = w.Compile(`^<attention>`)
 	// What is a word of other languages, as SIA, is a legal form beside a name in quotation marks, which are folded to "~", too.
 	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])|[a-z]{3}-<=legal form behind a hyphen>(?:$|[ ,.)])|` +
@@ -394,6 +399,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.beforeName = w.Compile(`^(?:<owner>|<before a name>)[ :.]+`)
 	v.owner = w.Compile(`[ ,(]<owner>[ :.]+`)
 	v.givenNames = words.GivenNames()
+	v.belonging = w.Compile(`<belonging to> (?:<article>\.? )?`)
 	v.sentBy = w.Compile(`<sent by> (?:<article>\.? )?`)
 	v.nameLabel = w.Compile(`^<name>\s*:?\s*`)
 	v.blockLabel = w.Compile(`^<block label>`)
