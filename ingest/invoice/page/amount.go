@@ -132,8 +132,13 @@ func (v *vocabulary) parseNumber(s []rune, at int) (a amount, end int, ok bool) 
 			groups = groups[:len(groups)-1]
 		}
 	}
+	crores := len(groups) > 1 && len(whole) < 3 && len(groups[0].digits) == 2 // "1,25,40,000", as in India
 	for k, p := range groups {
-		if len(p.digits) != 3 || p.separator != groups[0].separator || k == 0 && len(whole) > 3 {
+		digits := 3
+		if crores && p.separator == ',' && k < len(groups)-1 {
+			digits = 2
+		}
+		if len(p.digits) != digits || p.separator != groups[0].separator || k == 0 && len(whole) > 3 {
 			return a, i, false
 		}
 		whole += p.digits

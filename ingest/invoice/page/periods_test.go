@@ -1,0 +1,94 @@
+package page
+
+import "testing"
+
+// Given sums of layouts that few countries or trades have, then the invoice's own are read, and none where nothing tells them.
+func TestSumsOfFewLayouts(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ sums, want string }{
+		"a row of sums without a word, below cells that say that there is no tax": {`
+                                         EUR        USt 20 %         EUR
+Planung der Fassade                  4.200,00       840,00       5.040,00
+Gerichtsgebühr                         312,00       keine          312,00
+Grundbuch                               48,50       keine           48,50
+Kopien                                  60,00        12,00          72,00
+                                     4.620,50       852,00       5.472,50
+abzüglich Akonto vom 3. März                                    -2.000,00
+Restbetrag                                                       3.472,50`, "462050 | 85200 | 547250"},
+		"the same where a column doesn't add up": {`
+                                         EUR        USt 20 %         EUR
+Planung der Fassade                  4.200,00       840,00       5.040,00
+Gerichtsgebühr                         312,00       keine          312,00
+Kopien                                  60,00        12,00          72,00
+                                     4.620,50       852,00       5.472,50
+abzüglich Akonto vom 3. März                                    -2.000,00
+Restbetrag                                                       3.472,50`, "- | - | -"},
+		"lakhs and crores, and a tax in halves": {`
+Particulars                       HSN        Qty         Rate            Amount
+Structural audit                 998331      1.00    1,25,40,000.00    1,25,40,000.00
+Site visits                      998339      4.00       15,000.00           60,000.00
+                                                                       1,26,00,000.00
+                                 CGST         9                          11,34,000.00
+                                 SGST         9                          11,34,000.00
+Total                                                                ₹ 1,48,68,000.00`, "1260000000 | 226800000 | 1486800000"},
+		"a schedule of what is to be paid next year": {`
+Fernwärme 2025                                                       3.480,00 €
+Ihre Zahlungen                                                      -3.900,00 €
+Guthaben                                                               420,00 €
+
+Ihr Zahlungsplan
+Tag                 Nettobetrag         20 % USt       Teilbetrag
+15.02.2026              240,00             48,00         288,00 €
+15.05.2026              240,00             48,00         288,00 €
+15.08.2026              240,00             48,00         288,00 €
+
+Wärmepreis          20.000 kWh                                       2.300,00 €
+Grundpreis          1 Jahr                                             600,00 €
+Nettobetrag                                                          2.900,00 €
+Umsatzsteuer 20 %                                                      580,00 €
+Bruttobetrag                                                         3.480,00 €`, "290000 | 58000 | 348000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, f, _ := reader.Read(typedBill(c.sums), Own{})
+			if got := sumsOf(f); got != c.want {
+				t.Errorf("read %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Given rows of a day, net sum, tax and total, then they are a schedule where the same sums come again on another day.
+func TestASchedule(t *testing.T) {
+	for rows, want := range map[string]int{
+		"15.02.2026    240,00    48,00    288,00\n15.05.2026    240,00    48,00    288,00": 2,
+		"15.02.2026    240,00    48,00    288,00\n15.02.2026    240,00    48,00    288,00": 0,
+		"15.02.2026    240,00    48,00    288,00\n15.05.2026    250,00    50,00    300,00": 0,
+		"Februar       240,00    48,00    288,00\nMai           240,00    48,00    288,00": 0,
+	} {
+		if got := len(sheetOf(t, rows).lists); got != want {
+			t.Errorf("%q: %d rows, want %d", rows, got, want)
+		}
+	}
+}
+
+// Given a row of sums alone, then it is one of totals where each of them adds up its column, and words in place of a sum don't head it.
+func TestARowOfTotalsWithoutAWord(t *testing.T) {
+	const items = `
+                              EUR        USt          EUR
+Planung der Fassade      4.200,00     840,00     5.040,00
+Kopien                      60,00      12,00        72,00
+Gerichtsgebühr             312,00      keine       312,00
+`
+	for total, want := range map[string]int64{
+		"                         4.572,00     852,00     5.424,00": 542400,
+		"                         4.572,50     852,00     5.424,50": 0,
+		"Sitzungsgeld             4.572,00     852,00     5.424,00": 542400,
+	} {
+		if got := sheetOf(t, items+total).totalRow(nil); got.grossValue != want*PerMinor {
+			t.Errorf("%q: %d, want %d", total, got.grossValue, want)
+		}
+	}
+}
