@@ -92,3 +92,62 @@ Gerichtsgebühr             312,00      keine       312,00
 		}
 	}
 }
+
+// Given a bill with columns of all work so far, of what was billed before and of its own, in whatever order, then the sums of the column that
+// is to be paid are read; where nothing says which one that is, none, nor those of rates or buildings.
+func TestColumnsOfPeriods(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const french = `
+                        Présent mois        Fin de mois      Mois précédents
+Gros travaux HT            40 000,00         160 000,00           120 000,00
+Travaux HT                 42 500,00         170 000,00           127 500,00
+TVA 20 %                    8 500,00          34 000,00            25 500,00
+Travaux TTC                51 000,00         204 000,00           153 000,00
+`
+	const german = `
+                          Vorperiode      laufende Periode      insgesamt
+Leistung netto             82.000,00            31.000,00      113.000,00
+USt 19 %                   15.580,00             5.890,00       21.470,00
+Leistung brutto            97.580,00            36.890,00      134.470,00
+`
+	for name, c := range map[string]struct{ sums, want string }{
+		"its own first, less a retention": {french + `Retenue 5 %                -2 550,00
+Net à payer                48 450,00`, "4250000 | 850000 | 5100000"},
+		"its own first, to be paid": {french + `
+Net à payer : 51 000,00 €`, "4250000 | 850000 | 5100000"},
+		"its own first, and nothing says so": {french, "- | - | -"},
+		"its own in the middle": {german + `
+Zahlbetrag 36.890,00 EUR`, "3100000 | 589000 | 3689000"},
+		"in Polish, its own between": {`
+                      narastająco        w okresie      poprzednio
+Roboty netto           210 000,00        60 000,00      150 000,00
+VAT 23 %                48 300,00        13 800,00       34 500,00
+Roboty brutto          258 300,00        73 800,00      184 500,00
+
+Do zapłaty: 73 800,00 PLN`, "6000000 | 1380000 | 7380000"},
+		"buildings and both together": {`
+                             Haus A            Haus B         zusammen
+Leistung netto            82.000,00         31.000,00       113.000,00
+USt 19 %                  15.580,00          5.890,00        21.470,00
+Leistung brutto           97.580,00         36.890,00       134.470,00
+
+Zahlbetrag 134.470,00 EUR`, "11300000 | 2147000 | 13447000"},
+		"rates and both together": {`
+                              20 %              10 %         zusammen
+Leistung netto            80.000,00         30.000,00       110.000,00
+USt                       16.000,00          3.000,00        19.000,00
+Leistung brutto           96.000,00         33.000,00       129.000,00
+
+Zahlbetrag 129.000,00 EUR`, "11000000 | 1900000 | 12900000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, f, _ := reader.Read(typedBill(c.sums), Own{})
+			if got := sumsOf(f); got != c.want {
+				t.Errorf("read %s, want %s", got, c.want)
+			}
+		})
+	}
+}
