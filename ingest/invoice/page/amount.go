@@ -18,11 +18,12 @@ type amount struct {
 	unit       bool // a quantity: a unit of measure follows
 	grouped    bool // has thousands separators
 	spaced     bool // grouped by spaces
+	foreign    bool // what a sum of the invoice is in another currency
 }
 
 // money reports whether the number can be a sum of money as totals print it.
 func (a amount) money() bool {
-	return !a.percent && !a.unit && (a.decimals == 2 || a.currency != "" && a.decimals <= 2)
+	return !a.percent && !a.unit && !a.foreign && (a.decimals == 2 || a.currency != "" && a.decimals <= 2)
 }
 
 // maxDigits bounds the whole part: beyond it, a number is an identifier.

@@ -49,7 +49,9 @@ func (s *sheet) currency(all []sum, gross *share, home string) *fields.Text {
 	for _, row := range s.rows {
 		for _, it := range row {
 			for _, a := range it.amounts {
-				vote(a.currency, it, 3)
+				if !a.foreign {
+					vote(a.currency, it, 3)
+				}
 			}
 			if len(it.amounts) == 0 && len(it.runes) < 60 {
 				vote(s.namedCurrency(it), it, 1)
@@ -96,7 +98,7 @@ func (s *sheet) currencyBeside(g *sum) string {
 // printedCurrency is the currency that an item names or an amount in it carries.
 func (s *sheet) printedCurrency(it *item) string {
 	for _, a := range it.amounts {
-		if a.currency != "" {
+		if a.currency != "" && !a.foreign {
 			return a.currency
 		}
 	}

@@ -105,6 +105,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	s.order = orderOf(s.allDates(), s.american())
 	s.prepaid = s.titlePrepaid()
 	s.lists = s.listed()
+	s.converted()
 	s.signatures = s.closings()
 	s.from, s.to = s.fromAndTo()
 	return s

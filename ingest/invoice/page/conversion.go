@@ -1,0 +1,192 @@
+package page
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// side is what is printed in one of two currencies: the sums that a rate of exchange leads from, or those that it leads to.
+type side struct {
+	sums []sum
+	code string
+}
+
+// converted marks the sums that say again, in another currency, how much the invoice's own are: a printed rate of exchange leads from the
+// ones to the others, and each side names its currency. They are no sums of the invoice.
+func (s *sheet) converted() {
+	all := s.figures()
+	for _, rate := range s.exchangeRates() {
+		from, to := exchanged(all, rate)
+		if !s.inTwoCurrencies(&from, &to) {
+			continue
+		}
+		switch own := s.rank(from) - s.rank(to); {
+		case own > 0 || own == 0 && from.sums[0].item.row < to.sums[0].item.row:
+			mark(all, to, from.code)
+		case own < 0 || from.sums[0].item.row > to.sums[0].item.row:
+			mark(all, from, to.code)
+		}
+	}
+}
+
+// maxExchangeRates bounds the figures that are tried as rates of exchange.
+const maxExchangeRates = 30
+
+// finePrint is a figure with as many decimals as rates of exchange have, and some prices; the dot may be one of thousands.
+var finePrint = regexp.MustCompile(`\b\d{1,4}[.,]\d{2,6}\b`)
+
+// exchangeRates lists the figures that may be rates of exchange: those with more than two decimals, or beside two currencies.
+func (s *sheet) exchangeRates() (rates []float64) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			for _, figure := range finePrint.FindAllString(it.folded, -1) {
+				_, decimals, _ := strings.Cut(strings.Replace(figure, ",", ".", 1), ".")
+				rate, err := strconv.ParseFloat(strings.Replace(figure, ",", ".", 1), 64)
+				if err == nil && (len(decimals) > 2 || namesTwo(it.runes)) && len(rates) < maxExchangeRates && !slices.Contains(rates, rate) {
+					rates = append(rates, rate)
+				}
+			}
+		}
+	}
+	return rates
+}
+
+// namesTwo reports whether a text names two currencies: "EUR/HUF".
+func namesTwo(text []rune) bool {
+	first, at, n := findCurrency(text)
+	return first != "" && !slices.Contains([]string{"", first}, currencyIn(text[at+n:]))
+}
+
+// figures lists what may be sums, those without decimals, too.
+func (s *sheet) figures() (all []sum) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			for _, a := range it.amounts {
+				if (a.money() || a.grouped && a.decimals == 0) && a.value != 0 && !insideDate(it, a) && len(all) < maxFigures {
+					all = append(all, sum{value: a.value, item: it, amount: a})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// exchanged are the sums that a rate leads from, and those that it leads to.
+func exchanged(all []sum, rate float64) (from, to side) {
+	for _, f := range all {
+		leadsTo := func(t sum) bool {
+			rounding := 2.0 * PerMinor // a total of rounded parts
+			if t.amount.decimals == 0 {
+				rounding = one / 2
+			}
+			return t.value != f.value && math.Abs(float64(f.value)*rate-float64(t.value)) <= rounding
+		}
+		if slices.ContainsFunc(all, leadsTo) {
+			from.sums = append(from.sums, f)
+		}
+		for _, t := range all {
+			if leadsTo(t) {
+				to.sums = append(to.sums, t)
+			}
+		}
+	}
+	slices.SortStableFunc(to.sums, func(a, b sum) int { return cmp.Compare(a.item.row, b.item.row) })
+	return from, to
+}
+
+// inTwoCurrencies reports whether each side names its currency, and another one than the other side does. Where the sums of one of them
+// don't, it is the only other one of the document.
+func (s *sheet) inTwoCurrencies(a, b *side) bool {
+	a.code, b.code = s.codeOf(a.sums), s.codeOf(b.sums)
+	if len(a.sums) == 0 || len(b.sums) == 0 || a.code == "" && b.code == "" {
+		return false
+	}
+	if a.code == "" {
+		a.code = s.onlyOther(b.code)
+	}
+	if b.code == "" {
+		b.code = s.onlyOther(a.code)
+	}
+	return a.code != b.code && a.code != "" && b.code != ""
+}
+
+// codeOf is the currency that most of some sums are printed in, by themselves, their labels or headings.
+func (s *sheet) codeOf(sums []sum) (most string) {
+	named := map[string]int{}
+	for i := range sums {
+		code := s.codeOfSum(&sums[i])
+		if named[code]++; code != "" && (most == "" || named[code] > named[most]) {
+			most = code
+		}
+	}
+	return most
+}
+
+// codeOfSum is the currency that a sum is printed in.
+func (s *sheet) codeOfSum(sm *sum) string {
+	if code := sm.amount.currency; code != "" {
+		return code
+	}
+	if code := currencyIn(sm.item.runes[:sm.amount.start]); code != "" {
+		return code
+	}
+	for _, left := range slices.Backward(s.rows[sm.item.row][:sm.item.col]) {
+		if code := currencyIn(left.runes); code != "" && moneyCount(left) == 0 {
+			return code
+		}
+	}
+	if head := s.heading(sm.item); head != nil {
+		return currencyIn(head.runes)
+	}
+	return ""
+}
+
+// onlyOther is the only currency besides one that is printed; "" where there are several.
+func (s *sheet) onlyOther(than string) (other string) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			switch code := s.printedCurrency(it); {
+			case code == "" || code == than || code == other:
+			case other != "":
+				return ""
+			default:
+				other = code
+			}
+		}
+	}
+	return other
+}
+
+// rank says how much speaks for a side as the invoice's own: what is to be paid is of it, the items add up to it, its sums have labels.
+func (s *sheet) rank(sd side) (rank int) {
+	const pays, adds, labelled = 4, 2, 1
+	is := func(sm sum, roles ...role) bool {
+		return slices.ContainsFunc(sd.sums, func(o sum) bool { return o.value == sm.value }) && slices.Contains(roles, sm.role)
+	}
+	all := s.sums()
+	if slices.ContainsFunc(all, func(sm sum) bool { return is(sm, rolePayable) }) {
+		rank += pays
+	}
+	if slices.ContainsFunc(sd.sums, func(sm sum) bool { return s.addUp(&sm) }) {
+		rank += adds
+	}
+	if slices.ContainsFunc(all, func(sm sum) bool { return is(sm, roleNet, roleTax, roleGross) }) {
+		rank += labelled
+	}
+	return rank
+}
+
+// mark makes the sums of a side, and all others in its currency, no sums of money, unless they say that they are in the invoice's own.
+func mark(all []sum, foreign side, own string) {
+	for _, f := range all {
+		same := slices.ContainsFunc(foreign.sums, func(o sum) bool { return o.value == f.value })
+		if f.amount.currency == foreign.code || same && f.amount.currency != own {
+			i := slices.IndexFunc(f.item.amounts, func(a amount) bool { return a.start == f.amount.start })
+			f.item.amounts[i].foreign = true
+		}
+	}
+}
