@@ -16,7 +16,8 @@ type side struct {
 }
 
 // converted marks the sums that say again, in another currency, how much the invoice's own are: a printed rate of exchange leads from the
-// ones to the others, and each side names its currency. They are no sums of the invoice.
+// ones to the others, and each side names its currency. They are no sums of the invoice. Side by side, with nothing that tells which ones
+// they are, all are doubtful.
 func (s *sheet) converted() {
 	all := s.figures()
 	for _, rate := range s.exchangeRates() {
@@ -24,11 +25,14 @@ func (s *sheet) converted() {
 		if !s.inTwoCurrencies(&from, &to) {
 			continue
 		}
-		switch own := s.rank(from) - s.rank(to); {
-		case own > 0 || own == 0 && from.sums[0].item.row < to.sums[0].item.row:
+		first, second := s.rank(from), s.rank(to)
+		switch above := to.sums[0].item.row - from.sums[0].item.row; {
+		case first > second || first == second && above > 0:
 			mark(all, to, from.code)
-		case own < 0 || from.sums[0].item.row > to.sums[0].item.row:
+		case first < second || above < 0:
 			mark(all, from, to.code)
+		case first > 0:
+			s.twofold = true
 		}
 	}
 }
@@ -36,16 +40,18 @@ func (s *sheet) converted() {
 // maxExchangeRates bounds the figures that are tried as rates of exchange.
 const maxExchangeRates = 30
 
-// finePrint is a figure with as many decimals as rates of exchange have, and some prices; the dot may be one of thousands.
-var finePrint = regexp.MustCompile(`\b\d{1,4}[.,]\d{2,6}\b`)
+// fineFigure is one with as many decimals as rates of exchange have, and some prices; the dot may be one of thousands. What stands right
+// before and behind it is no part of a longer figure or a day.
+var fineFigure = regexp.MustCompile(`(?:^|[^\d.,'])(\d{1,4}[.,]\d{2,6})(?:$|[ ;:)(/a-z]|[.,](?:$| ))`)
 
 // exchangeRates lists the figures that may be rates of exchange: those with more than two decimals, or beside two currencies.
 func (s *sheet) exchangeRates() (rates []float64) {
 	for _, row := range s.rows {
 		for _, it := range row {
-			for _, figure := range finePrint.FindAllString(it.folded, -1) {
-				_, decimals, _ := strings.Cut(strings.Replace(figure, ",", ".", 1), ".")
-				rate, err := strconv.ParseFloat(strings.Replace(figure, ",", ".", 1), 64)
+			for _, found := range fineFigure.FindAllStringSubmatch(it.folded, -1) {
+				figure := strings.Replace(found[1], ",", ".", 1)
+				_, decimals, _ := strings.Cut(figure, ".")
+				rate, err := strconv.ParseFloat(figure, 64)
 				if err == nil && (len(decimals) > 2 || namesTwo(it.runes)) && len(rates) < maxExchangeRates && !slices.Contains(rates, rate) {
 					rates = append(rates, rate)
 				}
@@ -135,12 +141,30 @@ func (s *sheet) codeOfSum(sm *sum) string {
 		return code
 	}
 	for _, left := range slices.Backward(s.rows[sm.item.row][:sm.item.col]) {
-		if code := currencyIn(left.runes); code != "" && moneyCount(left) == 0 {
+		if code := s.codeIn(left); code != "" && moneyCount(left) == 0 {
 			return code
 		}
 	}
-	if head := s.heading(sm.item); head != nil {
-		return currencyIn(head.runes)
+	return s.codeOver(sm.item)
+}
+
+// codeIn is the currency that words name: by a code that is hardly ever another word, or as a label does.
+func (s *sheet) codeIn(it *item) string {
+	if code := currencyIn(it.runes); unmistakable(code) {
+		return code
+	}
+	return s.namedCurrency(it)
+}
+
+// codeOver is the currency that the nearest words above a sum in its column name.
+func (s *sheet) codeOver(it *item) string {
+	for r := it.row - 1; r >= max(0, it.row-maxHeaderDistance) && s.rows[r][0].page == it.page; r-- {
+		for _, head := range s.rows[r] {
+			code := s.codeIn(head)
+			if aligned(head, it) && moneyCount(head) == 0 && (code != "" || hasLetters(head.folded)) {
+				return code
+			}
+		}
 	}
 	return ""
 }
@@ -161,9 +185,13 @@ func (s *sheet) onlyOther(than string) (other string) {
 	return other
 }
 
-// rank says how much speaks for a side as the invoice's own: what is to be paid is of it, the items add up to it, its sums have labels.
+// rank says how much speaks for a side as the invoice's own: its currency has a label, what is to be paid is of it, the items add up to it,
+// its sums have labels.
 func (s *sheet) rank(sd side) (rank int) {
-	const pays, adds, labelled = 4, 2, 1
+	const currency, pays, adds, labelled = 8, 4, 2, 1
+	if label := s.labelledCurrency(); label != nil && label.Value == sd.code {
+		rank += currency
+	}
 	is := func(sm sum, roles ...role) bool {
 		return slices.ContainsFunc(sd.sums, func(o sum) bool { return o.value == sm.value }) && slices.Contains(roles, sm.role)
 	}

@@ -37,6 +37,18 @@ TVA 21%                     525,00         2.612,66
 Total cu TVA              3.025,00        15.053,91
 Total de plată 3.025,00 EUR
 Curs BNR 4,9765 lei/EUR`, "EUR | 250000 | 52500 | 302500"},
+		"Romanian, side by side, and nothing says which": {`
+                               RON              EUR
+Total fără TVA           12.441,25         2.500,00
+TVA 21%                   2.612,66           525,00
+Total cu TVA             15.053,91         3.025,00
+Curs BNR 4,9765 lei/EUR`, "- | - | - | -"},
+		"the same, and the currency has a label": {`Valuta: EUR
+                               RON              EUR
+Total fără TVA           12.441,25         2.500,00
+TVA 21%                   2.612,66           525,00
+Total cu TVA             15.053,91         3.025,00
+Curs BNR 4,9765 lei/EUR`, "EUR | 250000 | 52500 | 302500"},
 		"British, the rate the other way": {`
 Net total                EUR 4,300.00
 VAT 20%                    EUR 860.00

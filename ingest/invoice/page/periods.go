@@ -1,6 +1,9 @@
 package page
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // thisPeriod is the rule of the column of a bill that has the sums of all work so far and of what was billed before beside its own.
 const thisPeriod = "the column of this period"
@@ -9,23 +12,55 @@ const thisPeriod = "the column of this period"
 const minPeriods = 3
 
 // periods finds the rows of net sum, tax and total of which each column closes, and one column is two others together: all work so far,
-// what was billed before, and what is billed now, in whatever order. Which one is billed now the sums below say; where they don't, none is
+// what was billed before, and what is billed now, in whatever order. Which one is billed now the other sums say; where they don't, none is
 // certain.
 func (s *sheet) periods(all []sum) ruled {
+	columns := s.taxedColumns()
+	if len(columns) == 0 && s.mentions(s.noTax) {
+		columns = s.untaxedColumns()
+	}
+	if len(columns) == 0 {
+		return ruled{}
+	}
+	return s.billedColumn(columns, wholeColumn(columns), all)
+}
+
+// taxedColumns lists the columns of three rows of which the second is called a tax.
+func (s *sheet) taxedColumns() []triple {
 	for r, row := range s.rows {
 		if moneyIn(row) < minPeriods || !s.anyTax.MatchString(row[0].folded) && !s.anyTax.MatchString(row[min(1, len(row)-1)].folded) {
 			continue
 		}
 		for n := r - 1; n >= max(0, r-rowsToTotal); n-- {
 			for g := r + 1; g <= min(len(s.rows)-1, r+rowsToTotal); g++ {
-				columns := closingColumns(s.rows[n], row, s.rows[g])
-				if whole := wholeColumn(columns); whole >= 0 {
-					return s.billedColumn(columns, whole, all)
+				if columns := closingColumns(s.rows[n], row, s.rows[g]); wholeColumn(columns) >= 0 {
+					return columns
 				}
 			}
 		}
 	}
-	return ruled{}
+	return nil
+}
+
+// untaxedColumns lists the columns of the last row called a net sum or a total that add up what stands above it.
+func (s *sheet) untaxedColumns() []triple {
+	for _, row := range slices.Backward(s.rows) {
+		if named, _ := s.roleOf(strings.TrimSpace(row[0].folded)); moneyIn(row) < minPeriods || named != roleNet && named != roleGross {
+			continue
+		}
+		var columns []triple
+		for _, it := range row {
+			if n := cellOver(row, it); n != nil && s.addUp(n) {
+				t := *n
+				t.value = 0
+				columns = append(columns, triple{*n, t, *n})
+			}
+		}
+		if wholeColumn(columns) >= 0 {
+			return columns
+		}
+	}
+	return nil
 }
 
 // closingColumns lists the columns of three rows in which net sum and tax come to the total.
@@ -78,7 +113,7 @@ func (s *sheet) billedColumn(columns []triple, whole int, all []sum) ruled {
 		})
 	}
 	goesOn := func(c triple) bool { return s.takenOff(c, c.gross.item.row+rowsToNet) != 0 }
-	again := func(c triple) bool { return s.printedBelow(c.gross) }
+	again := func(c triple) bool { return s.printedAgain(c.gross) }
 	for _, billed := range []func(triple) bool{payable, goesOn, again} {
 		i := slices.IndexFunc(columns, billed)
 		switch {
@@ -88,9 +123,6 @@ func (s *sheet) billedColumn(columns []triple, whole int, all []sum) ruled {
 			return ruled{}
 		}
 		return columns[i].ruled(thisPeriod, 0.95)
-	}
-	if whole == len(columns)-1 {
-		return ruled{}
 	}
 	return columns[whole].ruled(thisPeriod, undecided)
 }
@@ -105,10 +137,10 @@ func (s *sheet) takenOff(c triple, last int) (off int64) {
 	return off
 }
 
-// printedBelow reports whether the value of a sum stands in a row below it again.
-func (s *sheet) printedBelow(sm sum) bool {
+// printedAgain reports whether the value of a sum stands in a row of few figures, too.
+func (s *sheet) printedAgain(sm sum) bool {
 	all, _ := s.money()
-	return slices.ContainsFunc(all, func(f sum) bool { return f.value == sm.value && f.item.row > sm.item.row })
+	return slices.ContainsFunc(all, func(f sum) bool { return f.value == sm.value && moneyIn(s.rows[f.item.row]) < minPeriods })
 }
 
 // ruled are the three sums as those that a rule chose.

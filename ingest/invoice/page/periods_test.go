@@ -113,7 +113,16 @@ Leistung netto             82.000,00            31.000,00      113.000,00
 USt 19 %                   15.580,00             5.890,00       21.470,00
 Leistung brutto            97.580,00            36.890,00      134.470,00
 `
+	const untaxed = `
+                     dieser Monat         bis heute     bis Vormonat
+Gerüst                   4.100,00         20.100,00        16.000,00
+Dachstuhl               12.000,00         12.000,00             0,00
+Netto                   16.100,00         32.100,00        16.000,00
+Steuerschuldnerschaft des Leistungsempfängers
+`
 	for name, c := range map[string]struct{ sums, want string }{
+		"without tax, its own first":                      {untaxed + "Zu überweisen sind 16.100,00 EUR", "1610000 | 0 | 1610000"},
+		"without tax, its own first, and nothing says so": {untaxed, "- | - | -"},
 		"its own first, less a retention": {french + `Retenue 5 %                -2 550,00
 Net à payer                48 450,00`, "4250000 | 850000 | 5100000"},
 		"its own first, to be paid": {french + `

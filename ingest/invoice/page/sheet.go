@@ -49,6 +49,7 @@ type sheet struct {
 	order   dateOrder
 	prepaid bool         // the title says that it's an invoice for a prepayment
 	lists   map[int]bool // rows that list other invoices
+	twofold bool         // its sums stand in two currencies, side by side
 	// signatures are the lines below how letters close.
 	signatures []*item
 	from, to   *item           // the labels of a pair over the parties

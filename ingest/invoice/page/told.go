@@ -111,7 +111,8 @@ func (s *sheet) toldAcross(grosses []sum) ruled {
 	return out
 }
 
-// withoutPrices are the figures of a passage but for prices: a number in it times such a one is the next figure, "3 hours at 40.00, 120.00".
+// withoutPrices are the figures of a passage but for prices: a number in it times such a one is the next figure, "3 hours at 40.00,
+// 120.00".
 func (p *passage) withoutPrices() (out []told) {
 	for i, f := range p.figures {
 		price := i+1 < len(p.figures) && slices.ContainsFunc(p.numbers, func(n int64) bool {
