@@ -193,7 +193,8 @@ func (s *sheet) rank(sd side) (rank int) {
 		rank += currency
 	}
 	is := func(sm sum, roles ...role) bool {
-		return slices.ContainsFunc(sd.sums, func(o sum) bool { return o.value == sm.value }) && slices.Contains(roles, sm.role)
+		own := slices.ContainsFunc(sd.sums, func(o sum) bool { return o.value == sm.value })
+		return own && !sm.column && slices.Contains(roles, sm.role) // items stand in columns, too
 	}
 	all := s.sums()
 	if slices.ContainsFunc(all, func(sm sum) bool { return is(sm, rolePayable) }) {

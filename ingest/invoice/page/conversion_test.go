@@ -69,6 +69,13 @@ Consultanță                           2.500,00
 Total                                 2.500,00 EUR
 Taxare inversă, art. 331
 Echivalent în lei la cursul BNR 4,9765                12.441,25 lei`, "EUR | 250000 | 0 | 250000"},
+		"an item paid in another currency, in its row": {`
+Tag        Ort          Liter    Preis    Betrag lokal     Kurs       Betrag EUR
+02.05.26   Brno         40,00    38,900   1.556,00 CZK    25,105          61,98
+09.05.26   Wien         50,00     1,060      53,00 EUR                    53,00
+Netto                                                                    114,98
+USt 20 %                                                                  23,00
+Gesamtbetrag EUR                                                         137,98`, "EUR | 11498 | 2300 | 13798"},
 		"prices in another currency than the bill's": {`
 Usługa                    Cena EUR       Wartość PLN
 Projekt                   1 000,00          4 271,80
