@@ -18,11 +18,12 @@ type amount struct {
 	unit       bool // a quantity: a unit of measure follows
 	grouped    bool // has thousands separators
 	spaced     bool // grouped by spaces
+	foreign    bool // what a sum of the invoice is in another currency
 }
 
 // money reports whether the number can be a sum of money as totals print it.
 func (a amount) money() bool {
-	return !a.percent && !a.unit && (a.decimals == 2 || a.currency != "" && a.decimals <= 2)
+	return !a.percent && !a.unit && !a.foreign && (a.decimals == 2 || a.currency != "" && a.decimals <= 2)
 }
 
 // maxDigits bounds the whole part: beyond it, a number is an identifier.
@@ -132,8 +133,13 @@ func (v *vocabulary) parseNumber(s []rune, at int) (a amount, end int, ok bool) 
 			groups = groups[:len(groups)-1]
 		}
 	}
+	crores := len(groups) > 1 && len(whole) < 3 && len(groups[0].digits) == 2 // "1,25,40,000", as in India
 	for k, p := range groups {
-		if len(p.digits) != 3 || p.separator != groups[0].separator || k == 0 && len(whole) > 3 {
+		digits := 3
+		if crores && p.separator == ',' && k < len(groups)-1 {
+			digits = 2
+		}
+		if len(p.digits) != digits || p.separator != groups[0].separator || k == 0 && len(whole) > 3 {
 			return a, i, false
 		}
 		whole += p.digits

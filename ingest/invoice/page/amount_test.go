@@ -28,7 +28,7 @@ func TestAmountsOfEveryHabit(t *testing.T) {
 		{"Fr. 12.50", 125000, "CHF", true}, {"17 115,45PLN", 171154500, "PLN", true}, {"5.–", 50000, "", true},
 		{"41,1765", 411765, "", false},
 		{"19 %", 190000, "", false}, {"7,5 kg", 75000, "", false}, {"0,00", 0, "", true}, {"1.000.000,00", 10000000000, "", true},
-		{"EUR 25", 250000, "EUR", true},
+		{"EUR 25", 250000, "EUR", true}, {"₹ 6,72,305.50", 6723055000, "INR", true}, {"1,25,40,000.00", 125400000000, "", true},
 	}
 	for _, c := range cases {
 		got := v.amounts([]rune(c.in))
@@ -40,7 +40,8 @@ func TestAmountsOfEveryHabit(t *testing.T) {
 
 func TestIdentifiersAreNoAmounts(t *testing.T) {
 	v := testVocabulary(t)
-	for _, in := range []string{"RE-2026", "12/345/6789", "00123", "A4", "2024-01-31", "12:30", "1234567890123", "1.23.456", "AT95 3437"} {
+	for _, in := range []string{"RE-2026", "12/345/6789", "00123", "A4", "2024-01-31", "12:30", "1234567890123", "1.23.456", "AT95 3437",
+		"123,45,678.00", "1,2,345.00", "1,234,56,789.00"} {
 		for _, a := range v.amounts([]rune(in)) {
 			if a.money() {
 				t.Errorf("v.amounts(%q) found money %+v", in, a)

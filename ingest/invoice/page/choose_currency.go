@@ -13,21 +13,11 @@ var usDollar = regexp.MustCompile(`\bUSD\b|US\$`)
 // sums carry, else the one printed most, home rather than others. home is the
 // currency of the supplier's country.
 func (s *sheet) currency(all []sum, gross *share, home string) *fields.Text {
-	for _, row := range s.rows {
-		for _, it := range row {
-			loc := s.currencyLabel.FindStringIndex(it.folded)
-			if loc == nil {
-				continue
-			}
-			if code := currencyIn(it.runes[loc[1]:]); code != "" {
-				return &fields.Text{Value: code, Evidence: s.evidence(it, "currency label", 0.97)}
-			}
-			if r := s.right(it); r != nil && len(r.runes) < 24 {
-				if code := currencyIn(r.runes); code != "" {
-					return &fields.Text{Value: code, Evidence: s.evidence(r, "currency label", 0.97)}
-				}
-			}
-		}
+	if labelled := s.labelledCurrency(); labelled != nil {
+		return labelled
+	}
+	if s.twofold {
+		return nil
 	}
 	if gross != nil {
 		if code := s.currencyBeside(gross.from); code != "" {
@@ -49,7 +39,9 @@ func (s *sheet) currency(all []sum, gross *share, home string) *fields.Text {
 	for _, row := range s.rows {
 		for _, it := range row {
 			for _, a := range it.amounts {
-				vote(a.currency, it, 3)
+				if !a.foreign {
+					vote(a.currency, it, 3)
+				}
 			}
 			if len(it.amounts) == 0 && len(it.runes) < 60 {
 				vote(s.namedCurrency(it), it, 1)
@@ -80,6 +72,27 @@ func (s *sheet) currency(all []sum, gross *share, home string) *fields.Text {
 	return &fields.Text{Value: s.dollar(best), Evidence: s.evidence(at[best], "currency of the amounts", confidence)}
 }
 
+// labelledCurrency is the currency that a label names.
+func (s *sheet) labelledCurrency() *fields.Text {
+	for _, row := range s.rows {
+		for _, it := range row {
+			loc := s.currencyLabel.FindStringIndex(it.folded)
+			if loc == nil {
+				continue
+			}
+			if code := currencyIn(it.runes[loc[1]:]); code != "" {
+				return &fields.Text{Value: code, Evidence: s.evidence(it, "currency label", 0.97)}
+			}
+			if r := s.right(it); r != nil && len(r.runes) < 24 {
+				if code := currencyIn(r.runes); code != "" {
+					return &fields.Text{Value: code, Evidence: s.evidence(r, "currency label", 0.97)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // currencyBeside looks at the total itself, its row, and its column's heading.
 func (s *sheet) currencyBeside(g *sum) string {
 	if g.amount.currency != "" {
@@ -96,7 +109,7 @@ func (s *sheet) currencyBeside(g *sum) string {
 // printedCurrency is the currency that an item names or an amount in it carries.
 func (s *sheet) printedCurrency(it *item) string {
 	for _, a := range it.amounts {
-		if a.currency != "" {
+		if a.currency != "" && !a.foreign {
 			return a.currency
 		}
 	}

@@ -32,6 +32,12 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 	ruled, labelled := s.byRules()
 	rules, bills := ruled.shares(), s.billing(labelled)
 	weighed = bills.likeliest()
+	if rules.gross != nil && rules.gross.rule == thisPeriod {
+		return rules, weighed, labelled // or none, for the weights don't know the columns
+	}
+	if s.twofold {
+		return rules.doubted(), totals{}, labelled
+	}
 	if net, tax, gross := bills.contradiction(); gross != nil && !rules.gross.certain() {
 		s.findings = append(s.findings, s.disagree(net, tax, gross))
 		return rules.doubted(), totals{}, labelled

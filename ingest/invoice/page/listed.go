@@ -29,7 +29,21 @@ func (s *sheet) listed() map[int]bool {
 			out[r+1+i] = true
 		}
 	}
+	s.scheduled(out)
 	return out
+}
+
+// scheduled adds the rows of a schedule of what is to be paid later: each begins with a day, and all have the same net sum, tax and
+// total.
+func (s *sheet) scheduled(out map[int]bool) {
+	dated := slices.DeleteFunc(s.triples(), func(t triple) bool { return len(s.rows[t.net.item.row][0].dates) == 0 })
+	for i := 1; i < len(dated); i++ {
+		was, is := &dated[i-1], &dated[i]
+		same := was.net.value == is.net.value && was.tax.value == is.tax.value
+		if first, next := s.rows[was.net.item.row][0], s.rows[is.net.item.row][0]; same && first.folded != next.folded {
+			out[first.row], out[next.row] = true, true
+		}
+	}
 }
 
 // ownRows leaves out sums of invoices that are listed, where the invoice has labelled ones of its own.

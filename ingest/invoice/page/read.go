@@ -88,7 +88,7 @@ func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 		SupplierIBAN: s.supplierIBAN(buyers),
 		Currency:     s.currency(all, t.gross, countryCurrency(taxID)),
 	}
-	if out.Currency == nil {
+	if out.Currency == nil && !s.twofold {
 		out.Currency = s.homeCurrency(taxID, idAt, buyers)
 	}
 	s.addAmounts(&out, t, kind)

@@ -49,6 +49,7 @@ type sheet struct {
 	order   dateOrder
 	prepaid bool         // the title says that it's an invoice for a prepayment
 	lists   map[int]bool // rows that list other invoices
+	twofold bool         // its sums stand in two currencies, side by side
 	// signatures are the lines below how letters close.
 	signatures []*item
 	from, to   *item           // the labels of a pair over the parties
@@ -105,6 +106,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	s.order = orderOf(s.allDates(), s.american())
 	s.prepaid = s.titlePrepaid()
 	s.lists = s.listed()
+	s.converted()
 	s.signatures = s.closings()
 	s.from, s.to = s.fromAndTo()
 	return s

@@ -26,7 +26,7 @@ func (s *sheet) sums() []sum {
 		for _, it := range row {
 			for i, a := range it.amounts {
 				// "3.800" is money, too; "044 241 601" is a number of something.
-				if !a.money() && !(a.grouped && !a.spaced || a.value == 0) || a.percent || a.unit {
+				if !a.money() && !(a.grouped && !a.spaced || a.value == 0) || a.percent || a.unit || a.foreign {
 					continue
 				}
 				if insideDate(it, a) || exchangeRate.MatchString(it.folded[:a.start]) {

@@ -1,12 +1,16 @@
 package page
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // passage is a paragraph with the sums that it tells in sentences.
 type passage struct {
 	text    string // folded, its lines joined
 	figures []told
 	rates   []int64
+	numbers []int64 // quantities and sums
 	last    *item
 }
 
@@ -43,6 +47,7 @@ func (s *sheet) passage(first *item, taken map[*item]bool) (p passage) {
 	for it, n := first, 0; it != nil && n < maxLines && !taken[it]; it, n = s.lineBelow(it), n+1 {
 		taken[it] = true
 		for _, a := range it.amounts {
+			p.numbers = append(p.numbers, a.value)
 			switch {
 			case a.percent && a.value > 0 && a.value < maxRate:
 				p.rates = append(p.rates, a.value)
@@ -78,6 +83,43 @@ func (s *sheet) toldSums(grosses []sum) (out ruled) {
 				return ruled{}
 			}
 			out = own
+		}
+	}
+	if out.gross == nil {
+		return s.toldAcross(grosses)
+	}
+	return out
+}
+
+// toldAcross is the total without tax that a letter tells in a paragraph of its own: what the paragraphs before it tell comes to it.
+func (s *sheet) toldAcross(grosses []sum) ruled {
+	letter := passage{}
+	for _, p := range s.passages() {
+		for _, f := range p.withoutPrices() {
+			f.start, f.end = f.start+len(letter.text), f.end+len(letter.text)
+			letter.figures = append(letter.figures, f)
+		}
+		letter.text, letter.rates, letter.last = letter.text+p.text, append(letter.rates, p.rates...), p.last
+	}
+	if len(letter.rates) > 0 {
+		return ruled{}
+	}
+	out := s.toldUntaxed(&letter)
+	if out.gross == nil || s.otherTotal(&letter, grosses, out.gross) {
+		return ruled{}
+	}
+	return out
+}
+
+// withoutPrices are the figures of a passage but for prices: a number in it times such a one is the next figure, "3 hours at 40.00,
+// 120.00".
+func (p *passage) withoutPrices() (out []told) {
+	for i, f := range p.figures {
+		price := i+1 < len(p.figures) && slices.ContainsFunc(p.numbers, func(n int64) bool {
+			return n != one && math.Abs(float64(n)*float64(f.value)-float64(p.figures[i+1].value)*one) < one*PerMinor
+		})
+		if !price {
+			out = append(out, f)
 		}
 	}
 	return out

@@ -57,6 +57,18 @@ EUR 382,50 ergibt sich ein Gesamtbetrag von
 		"no tax, what the parts come to": {`Für elf Stunden zu je 115,00 Euro berechne ich 1.265,00 Euro,
 dazu Laborkosten von 142,50 Euro und Fahrtkosten von 80,00
 Euro, also 1.487,50 Euro. Umsatzsteuer weise ich als Kleinunternehmer nicht aus.`, "148750 | 0 | 148750"},
+		"no tax, the sum in a paragraph of its own": {`Au mois de mai j'ai tondu la pelouse et taillé les haies : 6,50 heures à 24,00 €, soit 156,00 €.
+S'y ajoutent 35 km à 0,40 €, soit 14,00 €, et la déchetterie pour 18,60 €.
+
+Merci de bien vouloir virer 188,60 € sous quinzaine. Vos 90,00 € du mois d'avril me sont bien parvenus.
+
+TVA non applicable, article 293 B du CGI, je suis auto-entrepreneuse.`, "18860 | 0 | 18860"},
+		"no tax, a sum that nothing comes to": {`Au mois de mai j'ai tondu la pelouse et taillé les haies : 6,50 heures à 24,00 €, soit 156,00 €.
+S'y ajoutent 35 km à 0,40 €, soit 14,00 €, et la déchetterie pour 18,60 €.
+
+Merci de bien vouloir virer 198,60 € sous quinzaine. Vos 90,00 € du mois d'avril me sont bien parvenus.
+
+TVA non applicable, article 293 B du CGI, je suis auto-entrepreneuse.`, "- | - | -"},
 		"the tax by no printed rate": {`Für unser Einschreiten im Jänner erlauben wir uns 3.408,00 EUR zu verrechnen, das sind 2.840,00 EUR
 an Honorar, vermehrt um 568,00 EUR an Mehrwertsteuer, bei einem Anteil von 13 %.`, "- | - | -"},
 		"another total below": {`Für unser Einschreiten im Jänner erlauben wir uns 3.408,00 EUR zu verrechnen, das sind 2.840,00 EUR

@@ -14,8 +14,12 @@ func (s *sheet) totalRow(grosses []sum) ruled {
 		if len(row) < 3 {
 			continue
 		}
+		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
 		var cells []*sum
-		for _, it := range row[1:] {
+		for _, it := range row {
+			if it == row[0] && hasLetters(it.folded) {
+				continue
+			}
 			for _, a := range moneyOf(it) {
 				cells = append(cells, &sum{value: a.value, weight: 2, item: it, amount: a})
 			}
@@ -29,7 +33,6 @@ func (s *sheet) totalRow(grosses []sum) ruled {
 		if n.value+t.value != g.value || none || absolute(t.value)*5 > absolute(n.value)*2 || !s.headedTax(t.item) {
 			continue
 		}
-		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
 		sums := s.addUp(n) && s.addUp(t) && s.addUp(g)
 		if named != roleGross && named != roleNet && !again && !sums {
 			continue
@@ -242,9 +245,14 @@ func (s *sheet) headedTax(it *item) bool {
 	return first != nil && !hasDigit(first.folded) && s.anyTax.MatchString(first.folded)
 }
 
-// heading is the nearest item with letters and without figures but rates above an amount: "TVA 21 %" is a heading.
+// heading is the nearest item with letters and without figures but rates above an amount: "TVA 21 %" is a heading, "nil" between sums is
+// none.
 func (s *sheet) heading(it *item) *item {
+	const sums = 2 // of a row of items
 	for r := it.row - 1; r >= 0 && r >= it.row-80; r-- {
+		if moneyIn(s.rows[r]) >= sums {
+			continue
+		}
 		for i, head := range s.rows[r] {
 			if head.page == it.page && (aligned(head, it) || s.underHead(s.rows[r], i, it)) && hasLetters(withoutCurrency(head.folded)) &&
 				!slices.ContainsFunc(head.amounts, func(a amount) bool { return !a.percent }) {

@@ -61,6 +61,9 @@ func (s *sheet) agreeing() (ruled, []sum) {
 	if t := s.corrected(); t.gross != nil {
 		return t, all
 	}
+	if t := s.periods(all); t.gross != nil {
+		return t, all
+	}
 	best, bestScore := ruled{}, 0
 	var closed, inColumns []ruled
 	for gi := range grosses {
