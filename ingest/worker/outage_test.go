@@ -65,6 +65,30 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 	w.check(m)
 }
 
+// Given a worker to which nothing comes, then it is not ready while its server says nothing, and alive.
+func TestAnIdleWorkerIsNotReadyWithoutItsServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	valve := clickhousetest.NewValve(t, w.addr)
+	through, err := database.Open(database.Options{Addr: valve.Addr(), Database: w.name, User: "default"}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = through.Close() })
+	a := w.startOn("a", through)
+	w.await("the worker is ready", func() bool { return a.Ready() == nil })
+
+	valve.Silence()
+	w.await("it is not", func() bool { return a.Ready() != nil && strings.Contains(a.Ready().Error(), "shard 0 does not answer") })
+	if err := a.Alive(); err != nil {
+		t.Errorf("waiting is alive: %v", err)
+	}
+
+	valve.Turn(true)
+	valve.Turn(false)
+	w.await("the worker is ready again", func() bool { return a.Ready() == nil })
+}
+
 // lagOf is the worker's lag in offsets, as its metrics show it.
 func lagOf(w *Worker) (all uint64) {
 	for _, s := range w.Status() {

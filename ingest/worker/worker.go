@@ -48,6 +48,7 @@ type Worker struct {
 	pace         *pace
 	metrics      *metrics
 	backlog      *backlog
+	reach        *reach
 	coordinators map[string][]*coordinator // by topic, one per shard
 	observe      observer
 	sleep        sleeper
@@ -102,7 +103,7 @@ func New(o Options) (*Worker, error) {
 		options: o, name: rand.Text(), log: o.Log, members: members, source: source, admin: admin,
 		sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members), metrics: newMetrics(o.Metrics),
 		coordinators: map[string][]*coordinator{}, observe: noObserver, sleep: sleepAlive,
-		writers: map[kafkalog.Partition]*runningWriter{}, backlog: newBacklog(),
+		writers: map[kafkalog.Partition]*runningWriter{}, backlog: newBacklog(), reach: newReach(len(o.Servers)),
 		timings: timings{
 			session: 10 * time.Second, heartbeat: time.Second, rebalance: 30 * time.Second,
 			handover: 4 * time.Second, drain: 8 * time.Second, end: 12 * time.Second,
@@ -172,6 +173,7 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) startParts(parts context.Context, working *sync.WaitGroup) {
 	working.Go(func() { w.source.run(parts) })
 	working.Go(func() { w.backlog.run(parts, w) })
+	working.Go(func() { w.reach.run(parts, w.options.Servers) })
 	for _, e := range w.options.Entities {
 		for shard, db := range w.options.Servers {
 			c := newCoordinator(coordinator{
@@ -355,7 +357,7 @@ func (w *Worker) Status() []Status {
 	return all
 }
 
-// Ready is nil when the worker is in a generation of its group and every partition assigned to it is running.
+// Ready is nil when the worker is in a generation of its group, the servers answer, and every partition assigned to it is running.
 func (w *Worker) Ready() error {
 	w.mu.Lock()
 	joined := w.joined
@@ -363,7 +365,7 @@ func (w *Worker) Ready() error {
 	if !joined {
 		return errors.New("not yet in the consumer group")
 	}
-	var waiting []error
+	waiting := w.reach.failed()
 	if w.members.rebalancing() {
 		waiting = append(waiting, errors.New("between generations of the consumer group: it rebalances, or Kafka is away"))
 	}
