@@ -37,6 +37,16 @@ func isForGood(err error) bool {
 	return wrongPassword(err) || wrongCertificate(err) != ""
 }
 
+// outOfReach reports whether a server didn't answer, which may change.
+func outOfReach(err error) bool {
+	var network *net.OpError
+	var notKafka *kafka.NotKafkaError
+	if isForGood(err) || errors.As(err, &notKafka) {
+		return false
+	}
+	return ended(err) || unanswered(err) || errors.As(err, &network)
+}
+
 // advice is what to do about a failure whose cause is outside of this program; "" when only the failure itself says so.
 func advice(err error) string {
 	var dns *net.DNSError
@@ -82,6 +92,9 @@ func advice(err error) string {
 			"this; check " + named
 	case ended(err):
 		return "the server ends the connection: it may want TLS, or have another port for this; check " + named
+	case unanswered(err) && at.tls != "":
+		return "the server doesn't answer: check the address in " + named + ", whether it speaks TLS there (" + at.tls +
+			"), and what lies between, like a firewall"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), unanswered(err):
 		return "the server doesn't answer: check the address in " + named + ", and what lies between, like a firewall"
 	case named == issuerFlag:

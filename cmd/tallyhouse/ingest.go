@@ -179,14 +179,8 @@ func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, 
 		}
 		w.shards = append(w.shards, server)
 		databases = append(databases, server)
-		if err := s.awaitServer(ctx, server); err != nil {
+		if err := s.checkServer(ctx, server, target); err != nil {
 			return nil, err
-		}
-		if err := migrate.Check(ctx, server); err != nil {
-			return nil, err
-		}
-		if err := migrate.CheckServer(ctx, server, target); err != nil {
-			return nil, fmt.Errorf("this ClickHouse server can't be written to exactly once: %w", err)
 		}
 	}
 	if err := s.checkTopics(ctx, servers.kafka); err != nil {
@@ -198,32 +192,28 @@ func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, 
 	return w, err
 }
 
-// awaitServer waits, for a bounded time, until ClickHouse answers: a worker is often started beside it. Whether it has
-// the database is another question, which the check of the schema answers.
-func (s *shell) awaitServer(ctx context.Context, server *database.Server) error {
-	pauses := retry.WithMaxRetries(60, retry.NewConstant(time.Second))
-	waited := false
-	err := retry.Do(ctx, pauses, func(ctx context.Context) error {
-		_, err := server.Exists(ctx)
-		if isForGood(err) {
+// checkServer checks what a worker relies on of a server.
+func (s *shell) checkServer(ctx context.Context, server *database.Server, target clickhouse.Target) error {
+	return s.await(ctx, "ClickHouse", func(ctx context.Context) error {
+		if err := migrate.Check(ctx, server); err != nil {
 			return err
 		}
-		if err != nil && !waited {
-			s.log.Warn("waiting for ClickHouse", "addr", server.Addr(), "error", err)
-			waited = true
+		err := migrate.CheckServer(ctx, server, target)
+		if err != nil && !outOfReach(err) {
+			return fmt.Errorf("this ClickHouse server can't be written to exactly once: %w", err)
 		}
-		return retry.RetryableError(err)
+		return err
 	})
-	if err != nil {
-		return fmt.Errorf("ClickHouse at %s does not answer (--clickhouse-addr): %w", server.Addr(), err)
-	}
-	return nil
 }
 
 // checkTopics warns about topics that work, but not as they should. Missing ones are made: a group cannot join without
 // them.
 func (s *shell) checkTopics(ctx context.Context, cluster kafka.Cluster) error {
-	found, err := kafka.Ensure(ctx, cluster, kafka.TopicSpec{})
+	var found []kafka.Status
+	err := s.await(ctx, "Kafka", func(ctx context.Context) (err error) {
+		found, err = kafka.Ensure(ctx, cluster, kafka.TopicSpec{})
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -233,4 +223,21 @@ func (s *shell) checkTopics(ctx context.Context, cluster kafka.Cluster) error {
 		}
 	}
 	return nil
+}
+
+// await asks a server, for a minute or so, until it is in reach: a worker is often started beside it.
+func (s *shell) await(ctx context.Context, server string, ask func(context.Context) error) error {
+	pauses := retry.WithMaxDuration(time.Minute, retry.NewConstant(time.Second))
+	waited := false
+	return retry.Do(ctx, pauses, func(ctx context.Context) error {
+		err := ask(ctx)
+		if !outOfReach(err) {
+			return err
+		}
+		if !waited {
+			s.log.Warn("waiting for "+server, "error", err)
+			waited = true
+		}
+		return retry.RetryableError(err)
+	})
 }
