@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 
 	"tallyhouse/ingest/admin/load"
 	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
 )
 
 func loadCommand(s *shell) *cobra.Command {
@@ -51,6 +53,16 @@ func loadCommand(s *shell) *cobra.Command {
 			fmt.Fprintf(s.err, "%d messages are good\n", found.Messages)
 			return nil
 		}
+		shards, err := servers.databases()
+		if err != nil {
+			return err
+		}
+		defer closeAll(shards)
+		if wait { // else nobody asks them
+			if err := inReach(ctx, shards); err != nil {
+				return fmt.Errorf("nothing was sent, for --wait could learn nothing of it: %w", err)
+			}
+		}
 		sent, err := l.Send(ctx, servers.kafka, found)
 		if err != nil {
 			return err
@@ -59,11 +71,6 @@ func loadCommand(s *shell) *cobra.Command {
 		if !wait {
 			return nil
 		}
-		shards, err := servers.databases()
-		if err != nil {
-			return err
-		}
-		defer closeAll(shards)
 		err = l.Wait(ctx, shards, sent, load.DefaultStallTimeout)
 		if stalled := (*load.Stalled)(nil); errors.As(err, &stalled) {
 			return inconclusiveError{errors.Join(err, stalled.Explain(ctx, servers.kafka))}
@@ -71,4 +78,18 @@ func loadCommand(s *shell) *cobra.Command {
 		return err
 	}
 	return cmd
+}
+
+// inReach is nil when all the servers answer and have their database.
+func inReach(ctx context.Context, shards []*database.Server) error {
+	for _, shard := range shards {
+		exists, err := shard.Exists(ctx)
+		if err != nil {
+			return err
+		}
+		if !exists {
+			return fmt.Errorf("ClickHouse at %s has no database %s: check --clickhouse-database", shard.Addr(), shard.Name())
+		}
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
@@ -319,6 +320,25 @@ func TestLoadSendsAllOrNothing(t *testing.T) {
 		t.Errorf("a good file: %+v", o)
 	}
 	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 1 {
+		t.Errorf("%d messages were sent", len(sent))
+	}
+}
+
+// Given a database that can't be asked, or isn't there, then load --wait sends nothing: it could not tell what became of it.
+func TestLoadThatWaitsAsksTheDatabaseFirst(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	for database, want := range map[string]string{
+		"127.0.0.1:1":                   "--clickhouse-addr",
+		clickhousetest.Engine(t).Addr(): "has no database missing",
+	} {
+		env := broker(c)
+		env["TALLYHOUSE_CLICKHOUSE"], env["TALLYHOUSE_CLICKHOUSE_DATABASE"] = database, "missing"
+		o := tallyhouse(t, env, goodLine, "load", "--wait", "-")
+		if o.code != exitFailed || !strings.Contains(o.err, "nothing was sent") || !strings.Contains(o.err, want) {
+			t.Errorf("%d %s", o.code, o.err)
+		}
+	}
+	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 0 {
 		t.Errorf("%d messages were sent", len(sent))
 	}
 }

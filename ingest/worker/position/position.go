@@ -24,7 +24,8 @@ type Database interface {
 }
 
 // ErrNotWritten says that a conditional statement found its conditions not to hold.
-var ErrNotWritten = errors.New("nothing was written: another writer took over, or the partition is elsewhere")
+var ErrNotWritten = errors.New("nothing was written: the fence is gone, as where the server was restarted or another writer took over, " +
+	"or the partition is elsewhere")
 
 // Positions is how far a partition has come in a state table, and in the sums that the table's view fills.
 type Positions struct {
