@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -163,6 +164,9 @@ var cases = map[string][]struct {
 			map[string]string{"instance": "a"}},
 		{"it is confirmed all the time",
 			[]string{fmt.Sprintf(`tallyhouse_api_access_confirmed_timestamp_seconds{instance="a"} %d+60x5`, start.Unix()-1)}, 5, nil},
+		{"the API's clock is ahead by a second",
+			[]string{fmt.Sprintf(`tallyhouse_api_access_confirmed_timestamp_seconds{instance="a"} %d+60x5`, start.Unix()+1)}, 5, nil},
+		{"its process is gone", []string{fmt.Sprintf(`tallyhouse_api_access_confirmed_timestamp_seconds{instance="a"} %d _x9`, start.Unix()-1)}, 9, nil},
 	},
 	"TallyhouseSessionKeysOld": {
 		{"the issuer is away", []string{fmt.Sprintf(`tallyhouse_api_session_keys_timestamp_seconds{instance="a"} %dx80`, start.Unix())}, 80,
@@ -228,15 +232,40 @@ func TestAlertsFire(t *testing.T) {
 		}
 		for _, c := range of {
 			t.Run(name+"/"+c.when, func(t *testing.T) {
-				got := firing(t, rule, scrape(t, c.series), c.minutes)
 				var want []map[string]string
 				if c.want != nil {
 					want = append(want, c.want)
 				}
-				if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
-					t.Errorf("fires for %v, want %v", got, want)
+				for _, phase := range phases {
+					got := firing(t, rule, scrape(t, c.series), c.minutes, phase)
+					if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+						t.Errorf("evaluated %v after the scrapes, fires for %v, want %v", phase, got, want)
+					}
 				}
 			})
+		}
+	}
+}
+
+// An age is asked at the time of the sample that tells the instant, in alerts and on dashboards: at the time of evaluation it would grow with
+// the interval of scrapes.
+func TestAgesAreThoseOfTheSample(t *testing.T) {
+	boards, err := filepath.Glob("../grafana/dashboards/*.json")
+	if err != nil || len(boards) == 0 {
+		t.Fatalf("%d dashboards: %v", len(boards), err)
+	}
+	for _, board := range boards {
+		text, err := os.ReadFile(board)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "time()") {
+			t.Errorf("%s asks for time()", board)
+		}
+	}
+	for _, rule := range rules(t) {
+		if strings.Contains(rule.Expr, "time()") {
+			t.Errorf("%s asks for time()", rule.Alert)
 		}
 	}
 }
