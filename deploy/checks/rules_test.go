@@ -90,19 +90,29 @@ var cases = map[string][]struct {
 	},
 	"TallyhouseGap": {
 		{"messages were lost", []string{`tallyhouse_ingest_gaps_total{topic="t"} 0 0 1 1`}, 3, map[string]string{"topic": "t"}},
+		{"the first scrape of a worker has it", []string{`tallyhouse_ingest_gaps_total{topic="t"} _ _ 1 1`}, 3, map[string]string{"topic": "t"}},
 		{"none were", []string{`tallyhouse_ingest_gaps_total{topic="t"} 0x3`}, 3, nil},
+		{"long ago", []string{`tallyhouse_ingest_gaps_total{topic="t"} 1x70`}, 70, nil},
 	},
 	"TallyhouseConflicts": {
 		{"a version has two contents", []string{`tallyhouse_ingest_conflicts_total{topic="t"} 0 0 1 1`}, 3, map[string]string{"topic": "t"}},
-		{"none has", []string{`tallyhouse_ingest_conflicts_total{topic="t"} 4x3`}, 3, nil},
+		{"the first scrape of a worker has it", []string{`tallyhouse_ingest_conflicts_total{topic="t"} _ _ 1 1`}, 3,
+			map[string]string{"topic": "t"}},
+		{"none has", []string{`tallyhouse_ingest_conflicts_total{topic="t"} 0x3`}, 3, nil},
+		{"long ago", []string{`tallyhouse_ingest_conflicts_total{topic="t"} 4x30`}, 30, nil},
 	},
 	"TallyhouseRerouted": {
 		{"a producer hashes otherwise", []string{`tallyhouse_ingest_rerouted_total{topic="t"} 0+3x90`}, 90, map[string]string{"topic": "t"}},
+		{"it did before the first scrape", []string{`tallyhouse_ingest_rerouted_total{topic="t"} _ 3+3x90`}, 90, map[string]string{"topic": "t"}},
 		{"partitions were added", []string{`tallyhouse_ingest_rerouted_total{topic="t"} 0 500x90`}, 90, nil},
 	},
 	"TallyhouseFencesLost": {
 		{"two installations fight", []string{`tallyhouse_ingest_fences_lost_total{topic="t"} 0+3x10`}, 10, map[string]string{"topic": "t"}},
+		{"they fought before the first scrape", []string{`tallyhouse_ingest_fences_lost_total{topic="t"} _ _ 12 12`}, 3,
+			map[string]string{"topic": "t"}},
 		{"a rebalance", []string{`tallyhouse_ingest_fences_lost_total{topic="t"} 0 0 4 4 4`}, 4, nil},
+		{"a worker begins in one", []string{`tallyhouse_ingest_fences_lost_total{topic="t"} _ 4 4 4`}, 3, nil},
+		{"long ago", []string{`tallyhouse_ingest_fences_lost_total{topic="t"} 40x30`}, 30, nil},
 	},
 	"TallyhouseSlowInserts": {
 		{"inserts take twenty seconds", []string{
@@ -179,6 +189,9 @@ var cases = map[string][]struct {
 			`tallyhouse_api_request_duration_seconds_count{operation="getBudget",status="200"} 0+98x15`,
 			`tallyhouse_api_request_duration_seconds_count{operation="getBudget",status="503"} 0+2x15`,
 		}, 15, map[string]string{}},
+		{"all have since the process began", []string{
+			`tallyhouse_api_request_duration_seconds_count{operation="getBudget",status="503"} _ 2+2x15`,
+		}, 15, map[string]string{}},
 		{"clients ask for what is not there", []string{
 			`tallyhouse_api_request_duration_seconds_count{operation="getBudget",status="200"} 0+98x15`,
 			`tallyhouse_api_request_duration_seconds_count{operation="getBudget",status="404"} 0+60x15`,
@@ -205,6 +218,7 @@ var cases = map[string][]struct {
 	},
 	"TallyhouseRateLimitUncounted": {
 		{"Redis is away", []string{`tallyhouse_api_rate_limit_uncounted_total 0+5x30`}, 30, map[string]string{}},
+		{"it was before the first scrape", []string{`tallyhouse_api_rate_limit_uncounted_total _ 5+5x30`}, 30, map[string]string{}},
 		{"it counts", []string{`tallyhouse_api_rate_limit_uncounted_total 0x30`}, 30, nil},
 	},
 	"TallyhouseFiguresBeyondRange": {
