@@ -57,6 +57,8 @@ test-einvoices:
 lint:
 	@long="$$(git ls-files '*.go' | grep -v '_test\.go$$' | LC_ALL=C.UTF-8 xargs grep -nE '^.{141,}' | cut -d: -f1,2)"; \
 	if [ -n "$$long" ]; then echo "over 140 columns:" $$long; exit 1; fi
+	@quotes="$$(git grep -nE '^[[:space:]]*//.*(“|”)' -- '*.go' | cut -d: -f1,2)"; \
+	if [ -n "$$quotes" ]; then echo "two single quotes that gofmt made one in a comment, write the empty text:" $$quotes; exit 1; fi
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; \
 	if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi
 	$(GO) vet ./...

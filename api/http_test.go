@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"html"
 	"io"
 	"log/slog"
@@ -281,7 +282,7 @@ func TestBasePathGoesInFront(t *testing.T) {
 	if link := w.get(adminKey, "/ledger/v0/projects").header.Get("Link"); link != `</ledger/v0/feedback>; rel="feedback"` {
 		t.Errorf("Link %q", link)
 	}
-	for _, path := range []string{"/v0/projects", "/ledgerv0/projects", "/ledger", "/ledger/"} {
+	for _, path := range []string{"/v0/projects", "/ledgerv0/projects", "/ledger//"} {
 		w.get(adminKey, path).want(t, 404, "not-found")
 	}
 	for _, path := range []string{"/problems/not-found", "/ledger/problems/not-found", "/healthz", "/ledger/readyz",
@@ -361,6 +362,24 @@ func TestEveryProblemIsExplained(t *testing.T) {
 		}
 	}
 	w.get("", "/problems/none").want(t, 404, "not-found")
+}
+
+// The list has every kind of problem, and leads to the explanation of each, wherever the API is.
+func TestTheProblemsAreListed(t *testing.T) {
+	w := newWorld(t, func(o *api.Options) { o.BasePath = "/ledger" })
+	for accept, link := range map[string]string{"text/html": `<a href="%s">`, "text/markdown": "](%s)", "application/json": `"type":"/%s"`} {
+		list := w.do(http.MethodGet, "", "/ledger/problems", http.Header{"Accept": {accept}}).want(t, 200, "")
+		if got, _, _ := strings.Cut(list.header.Get("Content-Type"), ";"); got != accept {
+			t.Errorf("%s comes as %s", accept, got)
+		}
+		for _, kind := range problem.Kinds() {
+			page := strings.TrimPrefix(kind.Type(), "/")
+			if want := fmt.Sprintf(link, page); !strings.Contains(string(list.body), want) || !strings.Contains(string(list.body), kind.Title) {
+				t.Errorf("%s has no %s", accept, want)
+			}
+			w.get("", "/ledger/"+page).want(t, 200, "")
+		}
+	}
 }
 
 // failing is a connection to a database whose statements fail, or worse.
@@ -453,6 +472,7 @@ func TestPagesForPeopleArePublic(t *testing.T) {
 			"/docs": "text/html; charset=utf-8", "/docs/start.js": "text/javascript; charset=utf-8",
 			"/docs/scalar-" + pages.ScalarVersion + ".js": "text/javascript; charset=utf-8", "/changelog": "text/html; charset=utf-8",
 			"/problems/not-found": "text/html; charset=utf-8", "/openapi.json": "application/json", "/asyncapi.json": "application/json",
+			"/problems": "text/html; charset=utf-8",
 		} {
 			// When a page is opened by a browser, there and at the root
 			r := w.do(http.MethodGet, "", base+path, http.Header{"Accept": {"text/html, */*;q=0.8"}}).want(t, 200, "")
@@ -483,8 +503,17 @@ func TestPagesForPeopleArePublic(t *testing.T) {
 	if log := w.log.String(); !strings.Contains(log, "method=HEAD path="+script+" status=200 bytes=0 ") {
 		t.Errorf("the log says of bodies that weren't sent: %s", w.log.tail())
 	}
-	// And what isn't there, like the root that a browser opens first, says where the reference is.
-	for _, path := range []string{"/", "/docs/", "/docs/none", "/docs/../go.mod", "/docsx", "/changelog/"} {
+	// And the root, which a browser opens first, leads to the reference.
+	for _, path := range []string{"/", "/ledger", "/ledger/"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			if r := w.do(method, "", path, nil); r.status != http.StatusFound || r.header.Get("Location") != "/ledger/docs" {
+				t.Errorf("%s %s: %d to %q", method, path, r.status, r.header.Get("Location"))
+			}
+		}
+		w.do(http.MethodPost, "", path, nil).want(t, 405, "method-not-allowed")
+	}
+	// And what isn't there says where the reference is.
+	for _, path := range []string{"/docs/", "/docs/none", "/docs/../go.mod", "/docsx", "/changelog/"} {
 		r := w.do(http.MethodGet, "", path, nil).want(t, 404, "not-found")
 		if want := "There is no such page; /ledger/docs tells of those that there are."; !strings.Contains(string(r.body), want) {
 			t.Errorf("%s: %s", path, r.body)

@@ -145,7 +145,8 @@ const introduction = "Read access to the money of projects: budgets, records, co
 	"- Members that the caller may not see are left out, never null. `x-field-group` names the field groups that a member, " +
 	"or a filter, needs, all of them.\n" +
 	"- What a caller may not see answers as what does not exist: 404.\n" +
-	"- Unknown, empty, repeated and malformed parameters are refused. Every problem's `type` leads to its explanation.\n" +
+	"- Unknown, empty, repeated and malformed parameters are refused. Every problem's `type` leads to its explanation; " +
+	"`/problems` lists them.\n" +
 	"- Values of `x-extensible-enum` may grow: take a value that you don't know as such.\n" +
 	"- What has changed between the versions stands at `/changelog`."
 

@@ -34,6 +34,9 @@ func (s *Server) serve(ctx context.Context, r *http.Request, header http.Header,
 		return s.serveExport(ctx, r, header, inside, seen)
 	}
 	// The public pages are found at the root too: a problem's type is a path from there.
+	if under && inside == "" {
+		inside = "/"
+	}
 	if under {
 		if page, ok := s.publicPage(inside); ok {
 			return s.servePublic(r, header, page)
@@ -67,6 +70,10 @@ func (s *Server) publicPage(path string) (func(r *http.Request, header http.Head
 		return s.publicEvents, true
 	case "/changelog":
 		return negotiated(pages.Changelog), true
+	case "/problems":
+		return negotiated(pages.Problems), true
+	case "/":
+		return s.begin, true
 	}
 	if suffix, ok := strings.CutPrefix(path, "/problems/"); ok {
 		if kind, ok := problem.Find(suffix); ok {
@@ -79,6 +86,12 @@ func (s *Server) publicPage(path string) (func(r *http.Request, header http.Head
 		}, true
 	}
 	return nil, false
+}
+
+// begin leads who opens the API's address in a browser to the reference.
+func (s *Server) begin(_ *http.Request, header http.Header) (reply, error) {
+	header.Set("Location", s.basePath+"/docs")
+	return reply{status: http.StatusFound}, nil
 }
 
 // negotiated is a page that comes in the form that the Accept header likes best.

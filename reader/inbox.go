@@ -133,7 +133,7 @@ func (f *InboxFilter) grossIs(c *conditions) string {
 
 // inboxWindowQuery looks through so many rows from behind a place, of whatever version: the first of those that match, and in each
 // row whether there are that many, the last place that was looked at, and how many there were. Where none matches there is
-// one row, with the id ”.
+// one row, with the empty text as its id.
 func (f *InboxFilter) inboxWindowQuery(from string, after events.Opt[InboxPlace], window, most int) Query {
 	c := f.conditions()
 	behind := ""

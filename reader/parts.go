@@ -42,8 +42,8 @@ GROUP BY project`
 	return Query{SQL: strings.Join(branches, "\nUNION ALL\n")}
 }
 
-// Tables that stand in ways of their own: sums at positions of all views, streams in the life of each, ” while somebody works on its
-// tables.
+// Tables that stand in ways of their own: sums at positions of all views, streams in the life of each, the empty text while
+// somebody works on its tables.
 const (
 	tableSums    = "sums"
 	tableStreams = "streams"

@@ -30,6 +30,34 @@ func Problem(k *problem.Kind, accept string) (Page, error) {
 	return problemJSON(k, request, document)
 }
 
+// Problems lists all kinds of problems, with the way to the explanation of each, in the same forms.
+func Problems(accept string) (Page, error) {
+	const title = "Problems"
+	const about = "Every error is a problem document (RFC 9457), whose type is one of these."
+	type summary struct {
+		Type    string `json:"type"`
+		Title   string `json:"title"`
+		Status  int    `json:"status"`
+		Meaning string `json:"meaning"`
+	}
+	all := []summary{}
+	body, text := "<p>"+about+"</p>\n<ul>", "# "+title+"\n\n"+about+"\n\n"
+	for _, k := range problem.Kinds() {
+		all = append(all, summary{k.Type(), k.Title, k.Status, k.Meaning})
+		page := strings.TrimPrefix(k.Type(), "/") // seen from here, whatever path the API is behind
+		body += "<li><a href=\"" + page + "\">" + html.EscapeString(k.Title) + "</a> (" + strconv.Itoa(k.Status) + "): " +
+			codeHTML(k.Meaning) + "</li>\n"
+		text += fmt.Sprintf("- [%s](%s) (%d): %s\n", k.Title, page, k.Status, k.Meaning)
+	}
+	switch preferred(accept, "application/json", "text/html", "text/markdown") {
+	case "text/html":
+		return htmlPage(title, body+"</ul>\n"), nil
+	case "text/markdown":
+		return newPage(typeMarkdown, []byte(text)), nil
+	}
+	return jsonPage(map[string]any{"problems": all})
+}
+
 func problemJSON(k *problem.Kind, request string, document []byte) (Page, error) {
 	type example struct {
 		Request  string          `json:"request"`

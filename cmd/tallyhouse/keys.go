@@ -56,6 +56,8 @@ func createKey(s *shell, to *connection) *cobra.Command {
 		if expires != "" {
 			if request.Expires, err = time.Parse(time.RFC3339, expires); err != nil {
 				wrong = append(wrong, fmt.Errorf("--expires must be an instant like 2027-01-01T00:00:00Z, not %q", expires))
+			} else if !request.Expires.After(time.Now()) {
+				wrong = append(wrong, fmt.Errorf("--expires must be to come: a key that expired at %s would be void from the beginning", expires))
 			}
 		}
 		return errors.Join(wrong...)
@@ -85,7 +87,13 @@ func createKey(s *shell, to *connection) *cobra.Command {
 // faultOfKey names a member of a key as the flag that it comes from.
 func faultOfKey(e *events.Invalid) error {
 	text := e.Error()
-	for _, of := range []struct{ member, flag string }{{"data.groups", "--groups"}, {"data.projectIds", "--projects"}} {
+	for _, of := range []struct{ member, flag string }{
+		{"tenantId", "--tenant"},
+		{"data.ownerUserId", "--owner"},
+		{"data.groups", "--groups"},
+		{"data.projectIds", "--projects"},
+		{"data.expiresAt", "--expires"},
+	} {
 		text = strings.ReplaceAll(text, of.member, of.flag)
 	}
 	return errors.New(text)

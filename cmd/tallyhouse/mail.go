@@ -117,7 +117,9 @@ func releaseMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		Long: "Takes a mail out of quarantine, or gives one that failed or was set aside another chance. The worker reads it\n" +
 			"at once, as if its sender were allowed. MAIL is what the lists show.",
 		Example: "  tallyhouse mail release 1767225600.17",
-		Args:    one("MAIL"),
+		Args: cobra.MatchAll(one("MAIL"), func(_ *cobra.Command, args []string) error {
+			return mail.CheckID(args[0])
+		}),
 	}
 	cmd.RunE = s.withIntake(to, f, noOriginals, func(ctx context.Context, intake *mail.Intake, args []string) error {
 		return intake.Release(ctx, args[0])

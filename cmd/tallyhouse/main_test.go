@@ -107,6 +107,21 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 			args: []string{"keys", "create", "--tenant", "t", "--owner", "o", "--environment", "test", "--expires", "soon"},
 			want: []string{`--expires must be an instant like 2027-01-01T00:00:00Z, not "soon"`},
 		},
+		"an expiry that has passed": {
+			args: []string{"keys", "create", "--tenant", "t", "--owner", "o", "--environment", "test", "--expires", "2020-01-01T00:00:00Z"},
+			want: []string{`--expires must be to come: a key that expired at 2020-01-01T00:00:00Z would be void`},
+		},
+		"an expiry beyond all days": {
+			args: []string{"keys", "create", "--tenant", "t", "--owner", "o", "--environment", "test", "--expires", "9999-01-01T00:00:00Z"},
+			want: []string{`: --expires must be an instant`},
+		},
+		"a tenant with a slash": {
+			args: []string{"keys", "create", "--tenant", "t/u", "--owner", "o", "--environment", "test"}, want: []string{`--tenant must not contain`},
+		},
+		"a probe without time": {args: []string{"probe", "--timeout", "0s", "tcp://127.0.0.1:1"}, want: []string{"--timeout must be above zero"}},
+		"a mail that can't be": {
+			args: []string{"mail", "release", "7,12"}, want: []string{`the id of a mail is two numbers with a dot between them, not "7,12"`},
+		},
 		"no topic to release": {
 			args: []string{"release", "ledger.record"}, want: []string{`"ledger.record" is no topic that this version stores`},
 		},

@@ -23,6 +23,12 @@ func probeCommand(s *shell) *cobra.Command {
 		Args:    one("URL"),
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 3*time.Second, "how long an answer may take")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if timeout <= 0 {
+			return fmt.Errorf("--timeout must be above zero, not %s", timeout)
+		}
+		return nil
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		target, err := url.Parse(args[0])
 		if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" && target.Scheme != "tcp" {

@@ -24,6 +24,10 @@ const rulesFile = "../prometheus/rules.yml"
 // interval is that of scrapes, and of evaluations.
 const interval = time.Minute
 
+// phases are how long after the scrapes rules are evaluated: Prometheus does the one and the other when it likes, so that the newest
+// sample may be as old as the interval.
+var phases = []time.Duration{0, 20 * time.Second, 59 * time.Second}
+
 // sample is a number at an instant.
 type sample struct {
 	at    int64 // milliseconds
@@ -95,7 +99,7 @@ var start = time.Date(2026, time.May, 12, 9, 0, 0, 0, time.UTC)
 
 // firing are the labels of an alert's instances that fire after some minutes: those for which its expression has held at every
 // evaluation since its "for" before then.
-func firing(t *testing.T, rule rulefmt.Rule, series scraped, minutes int) []map[string]string {
+func firing(t *testing.T, rule rulefmt.Rule, series scraped, minutes int, phase time.Duration) []map[string]string {
 	t.Helper()
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1_000_000, Timeout: time.Minute, LookbackDelta: 5 * time.Minute,
 		Parser: parser.NewParser(parser.Options{})})
@@ -103,7 +107,8 @@ func firing(t *testing.T, rule rulefmt.Rule, series scraped, minutes int) []map[
 	since := map[string]int{}
 	var now promql.Vector
 	for minute := 0; minute <= minutes; minute++ {
-		query, err := engine.NewInstantQuery(context.Background(), series, nil, rule.Expr, start.Add(time.Duration(minute)*interval))
+		at := start.Add(time.Duration(minute)*interval + phase)
+		query, err := engine.NewInstantQuery(context.Background(), series, nil, rule.Expr, at)
 		if err != nil {
 			t.Fatalf("%s: %v", rule.Alert, err)
 		}

@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -89,19 +90,29 @@ var cases = map[string][]struct {
 	},
 	"TallyhouseGap": {
 		{"messages were lost", []string{`tallyhouse_ingest_gaps_total{topic="t"} 0 0 1 1`}, 3, map[string]string{"topic": "t"}},
+		{"the first scrape of a worker has it", []string{`tallyhouse_ingest_gaps_total{topic="t"} _ _ 1 1`}, 3, map[string]string{"topic": "t"}},
 		{"none were", []string{`tallyhouse_ingest_gaps_total{topic="t"} 0x3`}, 3, nil},
+		{"long ago", []string{`tallyhouse_ingest_gaps_total{topic="t"} 1x70`}, 70, nil},
 	},
 	"TallyhouseConflicts": {
 		{"a version has two contents", []string{`tallyhouse_ingest_conflicts_total{topic="t"} 0 0 1 1`}, 3, map[string]string{"topic": "t"}},
-		{"none has", []string{`tallyhouse_ingest_conflicts_total{topic="t"} 4x3`}, 3, nil},
+		{"the first scrape of a worker has it", []string{`tallyhouse_ingest_conflicts_total{topic="t"} _ _ 1 1`}, 3,
+			map[string]string{"topic": "t"}},
+		{"none has", []string{`tallyhouse_ingest_conflicts_total{topic="t"} 0x3`}, 3, nil},
+		{"long ago", []string{`tallyhouse_ingest_conflicts_total{topic="t"} 4x30`}, 30, nil},
 	},
 	"TallyhouseRerouted": {
 		{"a producer hashes otherwise", []string{`tallyhouse_ingest_rerouted_total{topic="t"} 0+3x90`}, 90, map[string]string{"topic": "t"}},
+		{"it did before the first scrape", []string{`tallyhouse_ingest_rerouted_total{topic="t"} _ 3+3x90`}, 90, map[string]string{"topic": "t"}},
 		{"partitions were added", []string{`tallyhouse_ingest_rerouted_total{topic="t"} 0 500x90`}, 90, nil},
 	},
 	"TallyhouseFencesLost": {
 		{"two installations fight", []string{`tallyhouse_ingest_fences_lost_total{topic="t"} 0+3x10`}, 10, map[string]string{"topic": "t"}},
+		{"they fought before the first scrape", []string{`tallyhouse_ingest_fences_lost_total{topic="t"} _ _ 12 12`}, 3,
+			map[string]string{"topic": "t"}},
 		{"a rebalance", []string{`tallyhouse_ingest_fences_lost_total{topic="t"} 0 0 4 4 4`}, 4, nil},
+		{"a worker begins in one", []string{`tallyhouse_ingest_fences_lost_total{topic="t"} _ 4 4 4`}, 3, nil},
+		{"long ago", []string{`tallyhouse_ingest_fences_lost_total{topic="t"} 40x30`}, 30, nil},
 	},
 	"TallyhouseSlowInserts": {
 		{"inserts take twenty seconds", []string{
@@ -163,6 +174,9 @@ var cases = map[string][]struct {
 			map[string]string{"instance": "a"}},
 		{"it is confirmed all the time",
 			[]string{fmt.Sprintf(`tallyhouse_api_access_confirmed_timestamp_seconds{instance="a"} %d+60x5`, start.Unix()-1)}, 5, nil},
+		{"the API's clock is ahead by a second",
+			[]string{fmt.Sprintf(`tallyhouse_api_access_confirmed_timestamp_seconds{instance="a"} %d+60x5`, start.Unix()+1)}, 5, nil},
+		{"its process is gone", []string{fmt.Sprintf(`tallyhouse_api_access_confirmed_timestamp_seconds{instance="a"} %d _x9`, start.Unix()-1)}, 9, nil},
 	},
 	"TallyhouseSessionKeysOld": {
 		{"the issuer is away", []string{fmt.Sprintf(`tallyhouse_api_session_keys_timestamp_seconds{instance="a"} %dx80`, start.Unix())}, 80,
@@ -174,6 +188,9 @@ var cases = map[string][]struct {
 		{"two of a hundred requests fail", []string{
 			`tallyhouse_api_request_duration_seconds_count{operation="getBudget",status="200"} 0+98x15`,
 			`tallyhouse_api_request_duration_seconds_count{operation="getBudget",status="503"} 0+2x15`,
+		}, 15, map[string]string{}},
+		{"all have since the process began", []string{
+			`tallyhouse_api_request_duration_seconds_count{operation="getBudget",status="503"} _ 2+2x15`,
 		}, 15, map[string]string{}},
 		{"clients ask for what is not there", []string{
 			`tallyhouse_api_request_duration_seconds_count{operation="getBudget",status="200"} 0+98x15`,
@@ -201,6 +218,7 @@ var cases = map[string][]struct {
 	},
 	"TallyhouseRateLimitUncounted": {
 		{"Redis is away", []string{`tallyhouse_api_rate_limit_uncounted_total 0+5x30`}, 30, map[string]string{}},
+		{"it was before the first scrape", []string{`tallyhouse_api_rate_limit_uncounted_total _ 5+5x30`}, 30, map[string]string{}},
 		{"it counts", []string{`tallyhouse_api_rate_limit_uncounted_total 0x30`}, 30, nil},
 	},
 	"TallyhouseFiguresBeyondRange": {
@@ -228,15 +246,40 @@ func TestAlertsFire(t *testing.T) {
 		}
 		for _, c := range of {
 			t.Run(name+"/"+c.when, func(t *testing.T) {
-				got := firing(t, rule, scrape(t, c.series), c.minutes)
 				var want []map[string]string
 				if c.want != nil {
 					want = append(want, c.want)
 				}
-				if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
-					t.Errorf("fires for %v, want %v", got, want)
+				for _, phase := range phases {
+					got := firing(t, rule, scrape(t, c.series), c.minutes, phase)
+					if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+						t.Errorf("evaluated %v after the scrapes, fires for %v, want %v", phase, got, want)
+					}
 				}
 			})
+		}
+	}
+}
+
+// An age is asked at the time of the sample that tells the instant, in alerts and on dashboards: at the time of evaluation it would grow with
+// the interval of scrapes.
+func TestAgesAreThoseOfTheSample(t *testing.T) {
+	boards, err := filepath.Glob("../grafana/dashboards/*.json")
+	if err != nil || len(boards) == 0 {
+		t.Fatalf("%d dashboards: %v", len(boards), err)
+	}
+	for _, board := range boards {
+		text, err := os.ReadFile(board)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "time()") {
+			t.Errorf("%s asks for time()", board)
+		}
+	}
+	for _, rule := range rules(t) {
+		if strings.Contains(rule.Expr, "time()") {
+			t.Errorf("%s asks for time()", rule.Alert)
 		}
 	}
 }

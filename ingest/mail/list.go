@@ -61,14 +61,12 @@ var errNotKept = errors.New("the mailbox takes no keywords, so the release can't
 // Release gives a mail back that is failed, ignored or quarantined: the worker reads it as one of an allowed sender, at
 // once when it can be told by Kafka. It is named as Listed does.
 func (in *Intake) Release(ctx context.Context, id string) error {
-	first, second, _ := strings.Cut(id, ".")
-	validity, err := strconv.ParseUint(first, 10, 32)
-	uid, wrongUID := strconv.ParseUint(second, 10, 32)
-	if err != nil || wrongUID != nil {
-		return fmt.Errorf("release mail %q: %w: its id is two numbers with a dot between them", id, errNotListed)
+	validity, uid, err := parseID(id)
+	if err != nil {
+		return fmt.Errorf("release: %w", err)
 	}
 	for _, o := range in.options.Mailboxes {
-		found, err := in.releaseFrom(ctx, o, uint32(validity), mailbox.UID(uid))
+		found, err := in.releaseFrom(ctx, o, validity, uid)
 		if err != nil {
 			return fmt.Errorf("release mail %s: %w", id, err)
 		}
@@ -77,6 +75,22 @@ func (in *Intake) Release(ctx context.Context, id string) error {
 		}
 	}
 	return fmt.Errorf("release mail %s: %w", id, errNotListed)
+}
+
+// CheckID says of what can't be a mail's id, as Listed has it, that it can't.
+func CheckID(id string) error {
+	_, _, err := parseID(id)
+	return err
+}
+
+func parseID(id string) (validity uint32, uid mailbox.UID, err error) {
+	first, second, _ := strings.Cut(id, ".")
+	v, wrong := strconv.ParseUint(first, 10, 32)
+	u, wrongUID := strconv.ParseUint(second, 10, 32)
+	if wrong != nil || wrongUID != nil {
+		return 0, 0, fmt.Errorf("the id of a mail is two numbers with a dot between them, not %q", id)
+	}
+	return uint32(v), mailbox.UID(u), nil
 }
 
 func (in *Intake) releaseFrom(ctx context.Context, o mailbox.Options, validity uint32, uid mailbox.UID) (bool, error) {

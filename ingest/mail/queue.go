@@ -55,34 +55,34 @@ type queue struct {
 	spent    *spent
 	mostSlow int // handlers that slow mails may hold
 
-	mutex   sync.Mutex // of what follows
-	changed sync.Cond
-	waiting []candidate
-	slow    int                    // handlers that slow mails hold
-	long    map[mailbox.UID]bool   // mails that turned out to be slow
-	left    map[bool][]mailbox.UID // mails that there was no room for, slow or not
+	mutex     sync.Mutex // of what follows
+	changed   sync.Cond
+	waiting   []candidate
+	slow      int                    // handlers that slow mails hold
+	long      map[mailbox.UID]bool   // mails that turned out to be slow
+	postponed map[bool][]mailbox.UID // mails that there was no room for, slow or not
 }
 
 func newQueue(s *spent, mostSlow int) *queue {
-	q := &queue{spent: s, mostSlow: mostSlow, long: map[mailbox.UID]bool{}, left: map[bool][]mailbox.UID{}}
+	q := &queue{spent: s, mostSlow: mostSlow, long: map[mailbox.UID]bool{}, postponed: map[bool][]mailbox.UID{}}
 	q.changed.L = &q.mutex
 	return q
 }
 
 // add takes mails and gives back those for whom there is no room: the ones whose turn would come last.
-func (q *queue) add(some []candidate) (left []mailbox.UID) {
+func (q *queue) add(some []candidate) (postponed []mailbox.UID) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	for _, c := range some {
 		c.slow = q.long[c.mail.UID] || c.mail.Size > largeMail
 		q.waiting = append(q.waiting, c)
 	}
-	return q.leave()
+	return q.postpone()
 }
 
 // putBack takes a mail that was in hand and turned out to be slow. What was read of it is read again where it takes too much
 // room.
-func (q *queue) putBack(c candidate) (left []mailbox.UID) {
+func (q *queue) putBack(c candidate) (postponed []mailbox.UID) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	c.slow, q.long[c.mail.UID] = true, true
@@ -90,7 +90,7 @@ func (q *queue) putBack(c candidate) (left []mailbox.UID) {
 		c.read, c.decision.files, c.alone = nil, nil, true
 	}
 	q.waiting = append(q.waiting, c)
-	return q.leave()
+	return q.postpone()
 }
 
 // reopen takes mails that were opened.
@@ -108,23 +108,23 @@ func (q *queue) done(uid mailbox.UID) {
 	delete(q.long, uid)
 }
 
-// leave leaves those mails for later that there is no room for.
-func (q *queue) leave() (left []mailbox.UID) {
+// postpone puts those mails off that there is no room for.
+func (q *queue) postpone() (postponed []mailbox.UID) {
 	q.sort()
 	n := map[bool]int{}
 	q.waiting = slices.DeleteFunc(q.waiting, func(c candidate) bool {
 		n[c.slow]++
 		if n[c.slow] > mostQueued {
-			left = append(left, c.mail.UID)
-			q.left[c.slow] = append(q.left[c.slow], c.mail.UID)
+			postponed = append(postponed, c.mail.UID)
+			q.postponed[c.slow] = append(q.postponed[c.slow], c.mail.UID)
 		}
 		return n[c.slow] > mostQueued
 	})
 	q.changed.Broadcast()
-	return left
+	return postponed
 }
 
-// again gives mails that were left and that there is room for now.
+// again gives mails that were postponed and that there is room for now.
 func (q *queue) again() []mailbox.UID {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -132,13 +132,13 @@ func (q *queue) again() []mailbox.UID {
 	if !is {
 		return nil
 	}
-	n := min(len(q.left[slow]), mailbox.Page)
-	page := slices.Clone(q.left[slow][:n])
-	q.left[slow] = slices.Delete(q.left[slow], 0, n)
+	n := min(len(q.postponed[slow]), mailbox.Page)
+	page := slices.Clone(q.postponed[slow][:n])
+	q.postponed[slow] = slices.Delete(q.postponed[slow], 0, n)
 	return page
 }
 
-// wants reports whether there is room for mails that were left.
+// wants reports whether there is room for mails that were postponed.
 func (q *queue) wants() bool {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -146,33 +146,33 @@ func (q *queue) wants() bool {
 	return is
 }
 
-// room tells of which mails there are some left and few waiting, slow or not.
+// room tells of which mails there are some postponed and few waiting, slow or not.
 func (q *queue) room() (slow, is bool) {
 	n := map[bool]int{}
 	for _, c := range q.waiting {
 		n[c.slow]++
 	}
 	for _, slow := range []bool{false, true} {
-		if len(q.left[slow]) > 0 && n[slow] <= mostQueued/2 {
+		if len(q.postponed[slow]) > 0 && n[slow] <= mostQueued/2 {
 			return slow, true
 		}
 	}
 	return false, false
 }
 
-// emptied reports whether no mail is left.
+// emptied reports whether no mail is postponed.
 func (q *queue) emptied() bool {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	return len(q.left[false])+len(q.left[true]) == 0
+	return len(q.postponed[false])+len(q.postponed[true]) == 0
 }
 
-// all gives the mails that are left.
+// all gives the mails that are postponed.
 func (q *queue) all() map[mailbox.UID]bool {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	all := map[mailbox.UID]bool{}
-	for _, uid := range slices.Concat(q.left[false], q.left[true]) {
+	for _, uid := range slices.Concat(q.postponed[false], q.postponed[true]) {
 		all[uid] = true
 	}
 	return all

@@ -53,8 +53,8 @@ func (s *session) lookAround(ctx context.Context) error {
 		return nil
 	}
 	s.since = claimed // of mails that were read or are gone nothing is remembered
-	left := s.queue.all()
-	s.todo = slices.DeleteFunc(open, func(uid mailbox.UID) bool { return left[uid] })
+	postponed := s.queue.all()
+	s.todo = slices.DeleteFunc(open, func(uid mailbox.UID) bool { return postponed[uid] })
 	if again {
 		slices.Sort(failed)
 		s.failed = failed

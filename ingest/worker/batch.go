@@ -25,7 +25,7 @@ const (
 	maxDeltas  = 80_000      // sums that it changes: a merge holds those of a position row of each part
 	maxBytes   = 32 << 20    // of messages
 	maxHistory = 4 * maxRows // a deleted reading takes its earlier versions with it
-	smallBytes = 1 << 20     // up to here a batch grows without leave
+	smallBytes = 1 << 20     // up to here a batch grows without a permit
 )
 
 // batch is what is cut from a partition's records for one insert. It is used again and again, and keeps its memory.

@@ -40,7 +40,7 @@ func BenchmarkBatch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := &writer{state: newState(tp, noObserver), coordinator: &coordinator{large: make(chan *batch, 1)}, batch: bt, leave: true}
+	w := &writer{state: newState(tp, noObserver), coordinator: &coordinator{permits: make(chan *batch, 1)}, batch: bt, permit: true}
 	cut := func(b *testing.B, log []*kgo.Record) {
 		bt.reset(0)
 		if _, err := w.apply(b.Context(), a, bt, nil, log); err != nil || bt.records != len(log) {

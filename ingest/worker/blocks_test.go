@@ -12,9 +12,9 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
-// Given as many large batches as there may be, then one more waits for leave until one of them gives its own back,
+// Given as many large batches as there may be, then one more waits for a permit until one of them gives its own back,
 // once.
-func TestLargeBatchesNeedLeave(t *testing.T) {
+func TestLargeBatchesNeedAPermit(t *testing.T) {
 	c := newCoordinator(coordinator{entity: store.Of(events.Records)})
 	over, stop := context.WithCancel(t.Context())
 	stop()
@@ -30,43 +30,43 @@ func TestLargeBatchesNeedLeave(t *testing.T) {
 	var large []*writer
 	for range largeBatches {
 		w := writing()
-		if err := w.askLeave(t.Context()); err != nil || !w.leave {
-			t.Fatal(w.leave, err)
+		if err := w.askPermit(t.Context()); err != nil || !w.permit {
+			t.Fatal(w.permit, err)
 		}
 		large = append(large, w)
 	}
-	if err := large[0].askLeave(over); err != nil {
-		t.Errorf("a batch that has leave asks for another: %v", err)
+	if err := large[0].askPermit(over); err != nil {
+		t.Errorf("a batch that has a permit asks for another: %v", err)
 	}
 	waits, small := writing(), writing()
-	if err := waits.askLeave(over); !errors.Is(err, context.Canceled) {
-		t.Fatalf("one batch too many got leave: %v", err)
+	if err := waits.askPermit(over); !errors.Is(err, context.Canceled) {
+		t.Fatalf("one batch too many got a permit: %v", err)
 	}
 	small.batch.bytes = smallBytes
-	if err := small.askLeave(over); err != nil || small.leave {
-		t.Errorf("a small batch asks for leave: %v", err)
+	if err := small.askPermit(over); err != nil || small.permit {
+		t.Errorf("a small batch asks for a permit: %v", err)
 	}
-	large[0].giveLeaveBack()
-	large[0].giveLeaveBack()
+	large[0].givePermitBack()
+	large[0].givePermitBack()
 	if large[0].batch != nil {
 		t.Error("the memory of a large batch is kept")
 	}
-	if err := waits.askLeave(t.Context()); err != nil {
-		t.Errorf("leave that was given back is not given: %v", err)
+	if err := waits.askPermit(t.Context()); err != nil {
+		t.Errorf("a permit that was given back is not given: %v", err)
 	}
-	if err := writing().askLeave(over); err == nil {
-		t.Error("leave that was given back twice counts twice")
+	if err := writing().askPermit(over); err == nil {
+		t.Error("a permit that was given back twice counts twice")
 	}
 }
 
-// Given large batches that were sent, then the next ones with leave take over their memory, no others; and memory that
+// Given large batches that were sent, then the next ones with a permit take over their memory, no others; and memory that
 // nobody has is freed.
 func TestTheMemoryOfALargeBatchIsTheNextOnes(t *testing.T) {
 	c := newCoordinator(coordinator{entity: store.Of(events.Records)})
 	c.idle.Stop() // this test frees
 	large := func() (w *writer, b *batch) {
 		w = &writer{coordinator: c}
-		if err := w.awaitLeave(t.Context()); err != nil {
+		if err := w.awaitPermit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		b, err := w.emptyBatch(0)
@@ -76,7 +76,7 @@ func TestTheMemoryOfALargeBatchIsTheNextOnes(t *testing.T) {
 		return w, b
 	}
 	first, memory := large()
-	first.giveLeaveBack()
+	first.givePermitBack()
 	small := &writer{coordinator: c}
 	grown, err := small.emptyBatch(0)
 	if err != nil || grown == memory || grown.large {
@@ -87,13 +87,13 @@ func TestTheMemoryOfALargeBatchIsTheNextOnes(t *testing.T) {
 	if own == memory || taken != memory {
 		t.Fatal("the memory is not taken in turns")
 	}
-	second.giveLeaveBack()
+	second.givePermitBack()
 	small.batch.bytes = smallBytes + 1
-	if err := small.askLeave(t.Context()); err != nil || small.memory != nil {
+	if err := small.askPermit(t.Context()); err != nil || small.memory != nil {
 		t.Error("a batch that grows large keeps the memory of another beside its own", err)
 	}
-	small.giveLeaveBack()
-	third.giveLeaveBack()
+	small.givePermitBack()
+	third.givePermitBack()
 	c.freeLarge()
 	for range largeBatches {
 		if _, b := large(); b == own || b == memory || b == grown {
@@ -102,12 +102,12 @@ func TestTheMemoryOfALargeBatchIsTheNextOnes(t *testing.T) {
 	}
 }
 
-// Given a partition that comes with much behind it in the log, then its very first batch waits for leave before it takes memory:
+// Given a partition that comes with much behind it in the log, then its very first batch waits for a permit before it takes memory:
 // else every partition would take as much as few may have, when a worker starts.
-func TestTheFirstBatchOfAPartitionThatLiesBehindNeedsLeave(t *testing.T) {
+func TestTheFirstBatchOfAPartitionThatLiesBehindNeedsAPermit(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	const records = manyMore + 100 // too little to need leave by its size
+	const records = manyMore + 100 // too little to need a permit by its size
 	var messages []message
 	for _, id := range ids(0, records) {
 		messages = append(messages, record(id, 1, nil))
@@ -115,7 +115,7 @@ func TestTheFirstBatchOfAPartitionThatLiesBehindNeedsLeave(t *testing.T) {
 	s.send(messages...)
 	a := s.join("a")
 	free := make(chan int, 1)
-	a.onStep(StepSend, func() { free <- len(a.coordinators[scenarioPartition.Topic][0].large) })
+	a.onStep(StepSend, func() { free <- len(a.coordinators[scenarioPartition.Topic][0].permits) })
 	a.assign()
 	if left := <-free; left != largeBatches-1 {
 		t.Errorf("while the first batch is sent, %d more may be large", left)
@@ -124,9 +124,9 @@ func TestTheFirstBatchOfAPartitionThatLiesBehindNeedsLeave(t *testing.T) {
 	s.check(s.model)
 }
 
-// Given a partition that lies far behind and of which no records come, as when its leader is away, then it keeps no leave from the
+// Given a partition that lies far behind and of which no records come, as when its leader is away, then it keeps no permit from the
 // topic's other partitions.
-func TestAPartitionWithoutRecordsNeedsNoLeave(t *testing.T) {
+func TestAPartitionWithoutRecordsNeedsNoPermit(t *testing.T) {
 	t.Parallel()
 	c := newCoordinator(coordinator{entity: store.Of(events.Records)})
 	w := &writer{tp: scenarioPartition, coordinator: c, members: newMembership(), state: newState(scenarioPartition, noObserver), rows: maxRows}
@@ -146,8 +146,8 @@ func TestAPartitionWithoutRecordsNeedsNoLeave(t *testing.T) {
 		}
 		return nil
 	})
-	if free := len(c.large); free != largeBatches {
-		t.Errorf("while no records come, %d of %d leaves are free", free, largeBatches)
+	if free := len(c.permits); free != largeBatches {
+		t.Errorf("while no records come, %d of %d permits are free", free, largeBatches)
 	}
 	stop()
 	if err := <-got; !errors.Is(err, context.Canceled) {

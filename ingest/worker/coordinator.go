@@ -85,7 +85,7 @@ type coordinator struct {
 	metrics    *metrics
 	observe    observer
 	requests   chan request
-	large      chan *batch // leaves to let a batch be large, each with the memory of one that was, nil while there is none
+	permits    chan *batch // to let a batch be large, each with the memory of one that was, nil while there is none
 	idle       *time.Timer // frees that memory
 	beat       *beat
 	scan       *headScan // the last one that began
@@ -101,18 +101,18 @@ const keepLarge = 5 * time.Second
 
 func newCoordinator(c coordinator) *coordinator {
 	c.requests = make(chan request)
-	c.large = make(chan *batch, largeBatches)
+	c.permits = make(chan *batch, largeBatches)
 	for range largeBatches {
-		c.large <- nil
+		c.permits <- nil
 	}
 	c.idle = time.AfterFunc(keepLarge, c.freeLarge)
 	c.beat = new(beat)
 	return &c
 }
 
-// giveLarge gives leave back, and the memory of the large batch with it.
-func (c *coordinator) giveLarge(b *batch) {
-	c.large <- b
+// takePermitBack takes a permit back, and the memory of the large batch with it.
+func (c *coordinator) takePermitBack(b *batch) {
+	c.permits <- b
 	c.idle.Reset(keepLarge)
 }
 
@@ -120,8 +120,8 @@ func (c *coordinator) giveLarge(b *batch) {
 func (c *coordinator) freeLarge() {
 	for range largeBatches {
 		select {
-		case <-c.large:
-			c.large <- nil
+		case <-c.permits:
+			c.permits <- nil
 		default:
 			return
 		}

@@ -21,7 +21,7 @@ const (
 	manyMore  = 1024 // offsets
 )
 
-// emptyBatch makes the batch ready for records from an offset on. One that has leave to be large has the memory of one that was.
+// emptyBatch makes the batch ready for records from an offset on. One that has the permit to be large has the memory of one that was.
 func (w *writer) emptyBatch(first uint64) (_ *batch, err error) {
 	if w.memory != nil {
 		w.batch, w.memory = w.memory, nil
@@ -32,7 +32,7 @@ func (w *writer) emptyBatch(first uint64) (_ *batch, err error) {
 		}
 	}
 	w.batch.reset(first)
-	w.batch.large = w.batch.large || w.leave
+	w.batch.large = w.batch.large || w.permit
 	return w.batch, nil
 }
 
@@ -49,8 +49,8 @@ func (w *writer) assembler(a *assignment) (_ *assembler, err error) {
 
 // cut waits for records and makes a batch of them: at once when much has come, after a while when little has.
 func (w *writer) cut(ctx context.Context, a *assignment) (assembler *assembler, err error) {
-	w.giveLeaveBack() // of the batch before
-	var b *batch      // once there are records
+	w.givePermitBack() // of the batch before
+	var b *batch       // once there are records
 	var until <-chan time.Time
 	var began time.Time
 	changes := w.members.changes()
@@ -103,11 +103,11 @@ func (w *writer) cut(ctx context.Context, a *assignment) (assembler *assembler, 
 	}
 }
 
-// begin makes a batch ready for the records that have come. One that will be large waits for leave before it takes memory, and only
-// now that there are records: a partition whose leader is away would keep the leave from the others.
+// begin makes a batch ready for the records that have come. One that will be large waits for its permit before it takes memory, and only
+// now that there are records: a partition whose leader is away would keep the permit from the others.
 func (w *writer) begin(ctx context.Context, a *assignment) (*batch, *assembler, error) {
 	if a.buffer.lag(a.position) > manyMore {
-		if err := w.awaitLeave(ctx); err != nil {
+		if err := w.awaitPermit(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -149,7 +149,7 @@ func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buff
 	var keys []latest.Key
 	for i, r := range taken {
 		if i%between == 0 {
-			if err := w.askLeave(ctx); err != nil {
+			if err := w.askPermit(ctx); err != nil {
 				return false, err
 			}
 			w.state.progress()
@@ -179,25 +179,25 @@ func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buff
 	return false, nil
 }
 
-// askLeave waits for leave to let the batch grow large, once it would.
-func (w *writer) askLeave(ctx context.Context) error {
-	if w.leave || w.batch.bytes <= smallBytes {
+// askPermit waits for the permit to let the batch grow large, once it would.
+func (w *writer) askPermit(ctx context.Context) error {
+	if w.permit || w.batch.bytes <= smallBytes {
 		return nil
 	}
 	w.batch.large = true
-	err := w.awaitLeave(ctx)
+	err := w.awaitPermit(ctx)
 	w.memory = nil // the batch grows where it began
 	return err
 }
 
-// awaitLeave waits for leave to let a batch be large: few are at a time.
-func (w *writer) awaitLeave(ctx context.Context) error {
+// awaitPermit waits for the permit to let a batch be large: few are at a time.
+func (w *writer) awaitPermit(ctx context.Context) error {
 	for {
 		select {
-		case w.memory = <-w.coordinator.large:
-			w.leave = true
+		case w.memory = <-w.coordinator.permits:
+			w.permit = true
 			return nil
-		case <-time.After(poll): // those that have leave are in motion, or stuck by themselves
+		case <-time.After(poll): // those that have one are in motion, or stuck by themselves
 			w.state.progress()
 		case <-ctx.Done():
 			return ctx.Err()
@@ -205,14 +205,14 @@ func (w *writer) awaitLeave(ctx context.Context) error {
 	}
 }
 
-// giveLeaveBack lets another batch be large. The memory of this one goes with it.
-func (w *writer) giveLeaveBack() {
+// givePermitBack lets another batch be large. The memory of this one goes with it.
+func (w *writer) givePermitBack() {
 	memory := w.memory // unless it was used
 	if w.batch != nil && w.batch.large {
 		memory, w.batch = w.batch, nil
 	}
-	if w.leave {
-		w.leave, w.memory = false, nil
-		w.coordinator.giveLarge(memory)
+	if w.permit {
+		w.permit, w.memory = false, nil
+		w.coordinator.takePermitBack(memory)
 	}
 }

@@ -85,12 +85,12 @@ func TestScenarioAWriterThatIsStuckIsNotAlive(t *testing.T) {
 	}
 }
 
-// Given a batch that waits for leave to be large while others have it, then its writer is alive.
-func TestWaitingForLeaveIsAlive(t *testing.T) {
+// Given a batch that waits for a permit to be large while others have them, then its writer is alive.
+func TestWaitingForAPermitIsAlive(t *testing.T) {
 	t.Parallel()
 	c := newCoordinator(coordinator{entity: store.Of(events.Records)})
 	for range largeBatches {
-		<-c.large
+		<-c.permits
 	}
 	w := &writer{coordinator: c, state: newState(scenarioPartition, noObserver)}
 	b, err := w.emptyBatch(0)
@@ -100,14 +100,14 @@ func TestWaitingForLeaveIsAlive(t *testing.T) {
 	b.bytes = smallBytes + 1
 	w.state.overdue()
 	got := make(chan error)
-	go func() { got <- w.askLeave(t.Context()) }()
+	go func() { got <- w.askPermit(t.Context()) }()
 	untilDone(t, func() error {
 		if time.Now().After(w.state.status().Due) {
 			return errors.New("it is not alive")
 		}
 		return nil
 	})
-	c.large <- nil
+	c.permits <- nil
 	if err := <-got; err != nil {
 		t.Error(err)
 	}

@@ -55,7 +55,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// begin has the counters of a topic at zero, so that the first event is an increase.
+// begin has the counters of a topic at zero, so that the first event is an increase, unless it comes before the first scrape: see
+// deploy/prometheus/rules.yml.
 func (m *metrics) begin(topic string) {
 	for _, c := range []*prometheus.CounterVec{m.records, m.stale, m.conflicts, m.dead, m.rerouted, m.gaps, m.recoveries, m.fencesLost} {
 		c.WithLabelValues(topic)

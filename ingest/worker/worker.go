@@ -126,8 +126,9 @@ func newAdminClient(c kafka.Cluster) (*kgo.Client, error) {
 }
 
 // Run works until the context ends, then drains: what is in flight is finished, what is queued is left to the next
-// owner. Where a server doesn't answer meanwhile it returns after some 20 seconds all the same. It returns an error only
-// when it could not begin, or end in an orderly way.
+// owner. Where a server doesn't answer meanwhile it returns after some 20 seconds all the same, and logs a warning. That is no
+// error: it was told to end and did, and the next owner recovers what is in doubt, as after a kill. An error says that it could
+// not begin, or that closing its group or its producers failed.
 func (w *Worker) Run(ctx context.Context) error {
 	group, err := w.join()
 	if err != nil {

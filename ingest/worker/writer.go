@@ -42,8 +42,8 @@ type writer struct {
 	sleep       sleeper
 
 	batch  *batch        // used again and again, while it is small
-	leave  bool          // to let it be large: see coordinator.large
-	memory *batch        // that came with the leave, until a batch begins
+	permit bool          // to let it be large: see coordinator.permits
+	memory *batch        // that came with the permit, until a batch begins
 	cuts   *assembler    // once there was something to cut
 	rows   int           // most rows of a batch: halved by a time-out or a lack of memory, doubled again by success
 	limit  time.Duration // of an insert: doubled by a time-out
@@ -97,7 +97,7 @@ func (w *writer) attempt(ctx context.Context) (err error) {
 		return err
 	}
 	defer a.buffer.close()
-	defer w.giveLeaveBack()
+	defer w.givePermitBack()
 	w.doubt.of(a.life)
 	if err := w.crossGap(ctx, a); err != nil {
 		return err

@@ -66,11 +66,25 @@ type Server struct {
 // ErrDataDirInUse says that another mail server uses the data directory.
 var ErrDataDirInUse = errors.New("the data directory is in use by another mail server")
 
-// Start starts both servers; they accept connections when it returns. A taken port is a *supervise.PortTakenError.
+// Start starts both servers; they accept connections when it returns. A taken port is a *supervise.PortTakenError, and
+// leaves no data directory behind.
 func Start(o Options) (_ *Server, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	imapListener, err := supervise.Listen(serviceName, o.IMAP, "--imap-addr")
+	if err != nil {
+		return nil, err
+	}
+	smtpListener, err := supervise.Listen(serviceName, o.SMTP, "--smtp-addr")
+	if err != nil {
+		return nil, errors.Join(err, imapListener.Close())
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, imapListener.Close(), smtpListener.Close())
+		}
+	}()
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("%s: create the data directory: %w", serviceName, err)
 	}
@@ -94,14 +108,6 @@ func Start(o Options) (_ *Server, err error) {
 	spool := &spool{dir: o.DataDir, user: user}
 	if err := spool.replay(); err != nil {
 		return nil, fmt.Errorf("%s: read the mails of %s: %w", serviceName, o.DataDir, err)
-	}
-	imapListener, err := supervise.Listen(serviceName, o.IMAP, "--imap-addr")
-	if err != nil {
-		return nil, err
-	}
-	smtpListener, err := supervise.Listen(serviceName, o.SMTP, "--smtp-addr")
-	if err != nil {
-		return nil, errors.Join(err, imapListener.Close())
 	}
 	s := &Server{
 		imap: newIMAP(user, o.Log), smtp: newSMTP(spool, o.Log),

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/smtp"
 	"net/textproto"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -291,9 +294,18 @@ func TestTakenAddressesAndDirectoriesAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = mail.Start(mail.Options{DataDir: t.TempDir(), IMAP: "127.0.0.1:0", SMTP: l.Addr().String()})
-	if taken := (*supervise.PortTakenError)(nil); !errors.As(err, &taken) || !strings.Contains(err.Error(), "--smtp-addr") {
-		t.Errorf("got %v", err)
+	for flag, o := range map[string]mail.Options{
+		"--imap-addr": {IMAP: l.Addr().String(), SMTP: "127.0.0.1:0"},
+		"--smtp-addr": {IMAP: "127.0.0.1:0", SMTP: l.Addr().String()},
+	} {
+		o.DataDir = filepath.Join(t.TempDir(), "mail")
+		_, err = mail.Start(o)
+		if taken := (*supervise.PortTakenError)(nil); !errors.As(err, &taken) || !strings.Contains(err.Error(), flag) {
+			t.Errorf("%s: got %v", flag, err)
+		}
+		if _, err := os.Stat(o.DataDir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: a directory is left behind: %v", flag, err)
+		}
 	}
 	dir := t.TempDir()
 	start(t, dir)

@@ -66,6 +66,13 @@ func TestShardsAreWarnedAboutTogether(t *testing.T) {
 	}
 	put(t, one, events.Projects, map[string]any{"P": &events.Project{Name: "P", Currency: "EUR", BudgetStructureID: some("S")}})
 	put(t, other, events.Records, map[string]any{"good": record("P"), "lost": record("Q")})
+	linked := record("P")
+	linked.ContractID, linked.ContractorID = some("K"), some("C")
+	linked.Allocations = []events.RecordAllocation{{NodeID: some("top")}, {NodeID: some("own")}, {NodeID: some("nowhere")}}
+	put(t, one, events.Records, map[string]any{"linked": linked})
+	put(t, other, events.Contracts, map[string]any{"K": &events.Contract{ProjectID: "P", Currency: "EUR", ContractorID: some("D")}})
+	put(t, other, events.Contractors, map[string]any{"C": &events.Contractor{}})
+	put(t, one, events.Contractors, map[string]any{"D": &events.Contractor{}})
 	put(t, one, events.Users, map[string]any{"on": &events.User{Name: "x", Active: true}})
 	put(t, other, events.Memberships, map[string]any{
 		"m1": &events.Membership{UserID: "on", Scope: events.Scope{ProjectID: some("P")}, Role: "user"},
@@ -102,7 +109,7 @@ func TestShardsAreWarnedAboutTogether(t *testing.T) {
 	for _, w := range report.Warnings {
 		lines = append(lines, w.First...)
 	}
-	if want := []string{"T P node top: u1, u2", "T Q: 1"}; !slices.Equal(lines, want) {
+	if want := []string{"T P node nowhere: 1, first linked", "T P node top: u1, u2", "T Q: 1"}; !slices.Equal(lines, want) {
 		t.Errorf("together: %+v, want %v", report.Warnings, want)
 	}
 }
@@ -213,5 +220,120 @@ func TestWhatMakesNoSenseBesideTheRestIsWarnedAbout(t *testing.T) {
 	}
 	if len(report.Warnings) != len(want) {
 		t.Errorf("%d warnings, want %d: %s", len(report.Warnings), len(want), fmt.Sprintf("%+v", report.Warnings))
+	}
+}
+
+// Given entities that name nodes, contracts, contractors and units, then it is told which of those are not there for them: their project
+// has those of its structure and its own, no others, and none that was deleted. What isn't told is what is named by none, and what is
+// said of entities and projects that were deleted.
+func TestNamesOfWhatIsNotThereAreWarnedAbout(t *testing.T) {
+	t.Parallel()
+	l := ingesttest.New(t, events.Records, 2)
+	some := events.Some[string]
+	money := events.Amount{Value: 1, Currency: "EUR"}
+	put(t, l, events.Projects, map[string]any{
+		"P": &events.Project{Name: "P", Currency: "EUR", BudgetStructureID: some("S")},
+		"Q": &events.Project{Name: "Q", Currency: "EUR", BudgetStructureID: some("other")},
+		"N": &events.Project{Name: "N", Currency: "EUR"}, // without a structure
+	})
+	put(t, l, events.BudgetNodes, map[string]any{
+		"shared": &events.BudgetNode{StructureID: some("S"), Level: "budget"}, "others": &events.BudgetNode{StructureID: some("other"), Level: "budget"},
+		"own": &events.BudgetNode{ProjectID: some("P"), Level: "budget"}, "ownOfQ": &events.BudgetNode{ProjectID: some("Q"), Level: "budget"},
+		"gone": &events.BudgetNode{StructureID: some("S"), Level: "budget"}, "of none": &events.BudgetNode{Level: "budget"},
+	})
+	record := func(project, contract, contractor string, nodes ...string) *events.Record {
+		r := &events.Record{ProjectID: project, Source: "invoice", Direction: "in", StepKind: "setup", Intake: events.Intake{Channel: "api"}}
+		if contract != "" {
+			r.ContractID = some(contract)
+		}
+		if contractor != "" {
+			r.ContractorID = some(contractor)
+		}
+		for _, node := range nodes {
+			r.Allocations = append(r.Allocations, events.RecordAllocation{NodeID: events.Opt[string]{V: node, Ok: node != ""}})
+		}
+		return r
+	}
+	put(t, l, events.Records, map[string]any{
+		"r1": record("P", "K", "C", "shared", "own"), "r2": record("P", "", "", "", "nowhere", "nowhere"),
+		"r3": record("P", "K of Q", "gone", "others"), "r4": record("Q", "gone", "C", "others", "ownOfQ", "shared"),
+		"r5": record("N", "", "", "of none"), "r6": record("lost", "none", "none", "none"), "deleted": record("P", "none", "none", "none"),
+		"r7": record("P", "", "", "nowhere", "gone"),
+	})
+	put(t, l, events.Contracts, map[string]any{
+		"K":      &events.Contract{ProjectID: "P", Currency: "EUR", ContractorID: some("C"), Allocations: []events.ContractAllocation{{NodeID: "own"}}},
+		"K of Q": &events.Contract{ProjectID: "Q", Currency: "EUR", ContractorID: some("nobody"), Amendments: []events.Amendment{{ID: "a", NodeID: some("own")}}},
+		"gone":   &events.Contract{ProjectID: "Q", Currency: "EUR"},
+	})
+	put(t, l, events.Contractors, map[string]any{"C": &events.Contractor{}, "gone": &events.Contractor{}})
+	put(t, l, events.BudgetRows, map[string]any{
+		"b1": &events.BudgetRow{ProjectID: "P", NodeID: some("own"), Kind: "initial", Amount: money, Status: "approved"},
+		"b2": &events.BudgetRow{ProjectID: "P", NodeID: some("ownOfQ"), Kind: "initial", Amount: money, Status: "approved"},
+		"b3": &events.BudgetRow{ProjectID: "P", Kind: "initial", Amount: money, Status: "approved"},
+	})
+	put(t, l, events.BudgetTransfers, map[string]any{
+		"t1": &events.BudgetTransfer{ProjectID: "P", FromNodeID: some("shared"), ToNodeID: some("t-to"), Amount: money, Status: "approved"},
+	})
+	put(t, l, events.UncommittedEntries, map[string]any{"u1": &events.UncommittedEntry{ProjectID: "P", NodeID: "u-node"}})
+	put(t, l, events.Claims, map[string]any{
+		"c1": &events.Claim{ProjectID: "P", NodeID: some("c-node"), ContractID: some("c-contract"), Amount: money, Status: "open"},
+		"c2": &events.Claim{ProjectID: "P", NodeID: some("own"), ContractID: some("K"), Amount: money, Status: "open"},
+	})
+	put(t, l, events.LinePlans, map[string]any{"l1": &events.LinePlan{ProjectID: "P", NodeID: "l-node"}})
+	put(t, l, events.Units, map[string]any{"U": &events.Unit{ProjectID: "P"}})
+	put(t, l, events.Leases, map[string]any{
+		"e1": &events.Lease{ProjectID: "P", UnitIDs: []string{"U", "no unit"}}, "e2": &events.Lease{ProjectID: "Q", UnitIDs: []string{"U"}},
+	})
+	for table, of := range map[string]string{"budget_nodes": "'', 'gone'", "contracts": "'Q', 'gone'", "contractors": "'', 'gone'", "records": "'P', 'deleted'"} {
+		l.Exec("INSERT INTO %s (tenant, project, id, row_version, deleted) VALUES ('T', %s, 2, true)", table, of)
+	}
+
+	o := options()
+	o.NoHold = true
+	lines := func() (all []string) {
+		report, err := verify.Run(t.Context(), l.DB, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range report.Warnings {
+			if table, rest, ok := strings.Cut(w.What, " that name "); ok {
+				for _, line := range w.First {
+					all = append(all, table+" "+strings.Fields(rest)[0]+" "+line)
+				}
+				all = append(all, fmt.Sprint(table, " ", strings.Fields(rest)[0], " ", w.Count))
+			}
+		}
+		return all
+	}
+	want := []string{
+		"records budget T N node of none: 1, first r5", "records budget T P node gone: 1, first r7", "records budget T P node nowhere: 2, first r2",
+		"records budget T P node others: 1, first r3", "records budget T Q node shared: 1, first r4", "records budget 5",
+		"contracts budget T Q node own: 1, first K of Q", "contracts budget 1",
+		"budget_rows budget T P node ownOfQ: 1, first b2", "budget_rows budget 1",
+		"budget_transfers budget T P node t-to: 1, first t1", "budget_transfers budget 1",
+		"uncommitted_entries budget T P node u-node: 1, first u1", "uncommitted_entries budget 1",
+		"claims budget T P node c-node: 1, first c1", "claims budget 1",
+		"line_plans budget T P node l-node: 1, first l1", "line_plans budget 1",
+		"records contracts T P contract K of Q: 1, first r3", "records contracts T Q contract gone: 1, first r4", "records contracts 2",
+		"claims contracts T P contract c-contract: 1, first c1", "claims contracts 1",
+		"records contractors T P contractor gone: 1, first r3", "records contractors 1",
+		"contracts contractors T Q contractor nobody: 1, first K of Q", "contracts contractors 1",
+		"leases units T P unit no unit: 1, first e1", "leases units T Q unit U: 1, first e2", "leases units 2",
+	}
+	if got := lines(); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+
+	// And of many of a kind a few are listed, and all are counted.
+	l.Exec("INSERT INTO line_plans (tenant, project, id, node_id, row_version) SELECT 'T', 'P', toString(number), toString(number), 1 FROM numbers(500)")
+	o.Most = 2
+	got := lines()
+	for _, line := range []string{"line_plans budget T P node 0: 1, first 0", "line_plans budget T P node 100: 1, first 100", "line_plans budget 501"} {
+		if !slices.Contains(got, line) {
+			t.Errorf("no line %q in\n%s", line, strings.Join(got, "\n"))
+		}
+	}
+	if slices.Contains(got, "line_plans budget T P node 101: 1, first 101") {
+		t.Error("more are listed than were asked for")
 	}
 }
