@@ -15,11 +15,11 @@ import (
 // the table adds parts or takes some away. So what was found in it holds for as long as it consists of the same parts, and to list
 // these costs the engine less than to read anything of them (docs/performance.md#reads).
 
-// stand says how far something has come.
-type stand struct{ of, state string }
+// progress says how far something has come.
+type progress struct{ of, state string }
 
-// standsQuery reads how these tables stand, each row behind the name of its table. Position rows are at the beginning of the key.
-func standsQuery(tables ...string) Query {
+// progressQuery reads how far these tables have come, each row behind the name of its table. Position rows are at the beginning of the key.
+func progressQuery(tables ...string) Query {
 	branches := make([]string, len(tables))
 	for i, table := range tables {
 		switch selected := "SELECT '" + table + "' AS of_table, "; table {
@@ -42,7 +42,7 @@ GROUP BY project`
 	return Query{SQL: strings.Join(branches, "\nUNION ALL\n")}
 }
 
-// Tables that stand in ways of their own: sums at positions of all views, streams in the life of each, the empty text while
+// Tables whose progress is told in ways of their own: sums at positions of all views, streams in the life of each, the empty text while
 // somebody works on its tables.
 const (
 	tableSums    = "sums"
@@ -71,51 +71,51 @@ var partsSettings = clickhouse.Settings{"max_threads": 1}
 // codeAccessDenied is ACCESS_DENIED.
 const codeAccessDenied = 497
 
-// keptStands are how tables stood when they consisted of certain parts.
-type keptStands struct {
+// keptProgress is how far tables had come when they consisted of certain parts.
+type keptProgress struct {
 	mu         sync.Mutex
-	of         map[string]standsAt // by table, of which there are few
-	unlistable bool                // several servers share the tables, or the user may not list their parts
+	of         map[string]tableProgress // by table, of which there are few
+	unlistable bool                     // several servers share the tables, or the user may not list their parts
 }
 
-type standsAt struct {
-	parts  tableParts
-	stands []stand
+type tableProgress struct {
+	parts    tableParts
+	progress []progress
 }
 
-// stands returns how tables stand now. A table is read only when its parts are others than the last time. Nobody changes what this
+// progress returns how far tables have come. A table is read only when its parts are others than the last time. Nobody changes what this
 // returns.
-func (r *Reader) stands(ctx context.Context, tables ...string) (map[string][]stand, error) {
+func (r *Reader) progress(ctx context.Context, tables ...string) (map[string][]progress, error) {
 	parts, err := r.parts(ctx, tables)
 	if err != nil {
 		return nil, err
 	}
-	return r.standsAt(ctx, parts, tables)
+	return r.progressAt(ctx, parts, tables)
 }
 
-// standsAt returns how tables stand now whose parts were just listed.
-func (r *Reader) standsAt(ctx context.Context, parts map[string]tableParts, tables []string) (map[string][]stand, error) {
-	stands, missing := r.stood.at(parts, tables)
+// progressAt returns how far tables have come whose parts were just listed.
+func (r *Reader) progressAt(ctx context.Context, parts map[string]tableParts, tables []string) (map[string][]progress, error) {
+	found, missing := r.progressKept.at(parts, tables)
 	if len(missing) == 0 {
-		return stands, nil
+		return found, nil
 	}
 	var table string
-	var s stand
-	err := r.each(ctx, standsQuery(missing...), positionSettings, func(scan func(...any) error) error {
+	var s progress
+	err := r.each(ctx, progressQuery(missing...), positionSettings, func(scan func(...any) error) error {
 		err := scan(&table, &s.of, &s.state)
-		stands[table] = append(stands[table], s)
+		found[table] = append(found[table], s)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the positions of tables: %w", err)
 	}
-	r.stood.keep(stands, parts, missing)
-	return stands, nil
+	r.progressKept.keep(found, parts, missing)
+	return found, nil
 }
 
 // parts lists what tables consist of now; nothing where parts can't be listed. An empty table has none.
 func (r *Reader) parts(ctx context.Context, tables []string) (map[string]tableParts, error) {
-	if r.stood.cannotBeListed() {
+	if r.progressKept.cannotBeListed() {
 		return nil, nil
 	}
 	listed := make(map[string][]string)
@@ -132,7 +132,7 @@ func (r *Reader) parts(ctx context.Context, tables []string) (map[string]tablePa
 		return nil, fmt.Errorf("list the parts of tables: %w", err)
 	}
 	if listed[alwaysFilled] == nil {
-		r.stood.listNoMore()
+		r.progressKept.listNoMore()
 		return nil, nil
 	}
 	parts := make(map[string]tableParts, len(tables))
@@ -143,43 +143,43 @@ func (r *Reader) parts(ctx context.Context, tables []string) (map[string]tablePa
 	return parts, nil
 }
 
-// at returns how tables stand that consist of these parts, as far as that is kept, and of which tables it isn't.
-func (k *keptStands) at(parts map[string]tableParts, tables []string) (stands map[string][]stand, missing []string) {
+// at returns how far tables have come that consist of these parts, as far as that is kept, and of which tables it isn't.
+func (k *keptProgress) at(parts map[string]tableParts, tables []string) (found map[string][]progress, missing []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	stands = make(map[string][]stand, len(tables))
+	found = make(map[string][]progress, len(tables))
 	for _, table := range tables {
 		now, listed := parts[table]
 		before, kept := k.of[table]
 		switch {
-		case listed && now == "": // nothing stands there
+		case listed && now == "": // it is empty
 		case kept && listed && before.parts == now:
-			stands[table] = before.stands
+			found[table] = before.progress
 		default:
 			missing = append(missing, table)
 		}
 	}
-	return stands, missing
+	return found, missing
 }
 
-// keep keeps how tables stand, which was read after their parts had been listed.
-func (k *keptStands) keep(stands map[string][]stand, parts map[string]tableParts, tables []string) {
+// keep keeps how far tables have come, which was read after their parts had been listed.
+func (k *keptProgress) keep(found map[string][]progress, parts map[string]tableParts, tables []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, table := range tables {
 		if now, listed := parts[table]; listed {
-			k.of[table] = standsAt{now, stands[table]}
+			k.of[table] = tableProgress{now, found[table]}
 		}
 	}
 }
 
-func (k *keptStands) cannotBeListed() bool {
+func (k *keptProgress) cannotBeListed() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.unlistable
 }
 
-func (k *keptStands) listNoMore() {
+func (k *keptProgress) listNoMore() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.unlistable = true

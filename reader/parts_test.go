@@ -23,7 +23,7 @@ func keepParts(t *testing.T, db clickhouse.Conn) {
 	}
 }
 
-// How a table stands is read when its parts have changed, and only then; what is kept of it is what would be read.
+// How far a table has come is read when its parts have changed, and only then; what is kept of it is what would be read.
 func TestHowATableStandsFollowsItsParts(t *testing.T) {
 	db := database(t)
 	ctx := context.Background()
@@ -61,13 +61,13 @@ func TestHowATableStandsFollowsItsParts(t *testing.T) {
 			do(statement)
 		}
 		conn.count(0)
-		stands, err := r.stands(ctx, tableNodes)
+		found, err := r.progress(ctx, tableNodes)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Then
 		got := make(map[string]string)
-		for _, s := range stands[tableNodes] {
+		for _, s := range found[tableNodes] {
 			got[s.of] = s.state
 		}
 		if !reflect.DeepEqual(got, step.want) || conn.statements != step.statements {

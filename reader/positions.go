@@ -72,23 +72,23 @@ var positionSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1
 
 // positions reads how far tables have come now.
 func (r *Reader) positions(ctx context.Context, tables ...string) (map[string]positions, error) {
-	stands, err := r.stands(ctx, tables...)
+	found, err := r.progress(ctx, tables...)
 	if err != nil {
 		return nil, err
 	}
 	at := make(map[string]positions, len(tables))
 	for _, table := range tables {
-		if at[table], err = positionsOf(stands[table]); err != nil {
+		if at[table], err = positionsOf(found[table]); err != nil {
 			return nil, fmt.Errorf("read the positions of %s: %w", table, err)
 		}
 	}
 	return at, nil
 }
 
-// positionsOf are the positions of a table that stands so.
-func positionsOf(stands []stand) (positions, error) {
-	at := make(positions, len(stands))
-	for _, s := range stands {
+// positionsOf are the positions of a table that has come so far.
+func positionsOf(found []progress) (positions, error) {
+	at := make(positions, len(found))
+	for _, s := range found {
 		next, err := strconv.ParseUint(s.state, 10, 64)
 		if err != nil {
 			return nil, err

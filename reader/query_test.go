@@ -122,7 +122,7 @@ func queries(t *testing.T) map[string]Query {
 		"contractor_names":     contractorNamesQuery("acme", []string{"K1"}),
 		"nodes":                nodesQuery("acme", []string{"P1"}, []string{"S1"}),
 		"parts":                partsQuery([]string{"budget_nodes", "contractors"}),
-		"stands":               standsQuery("budget_nodes", tableSums, tableStreams),
+		"progress":             progressQuery("budget_nodes", tableSums, tableStreams),
 		"own_state":            ownStateQuery("contractors", "acme"),
 		"inbox_window":         inboxed.inboxWindowQuery("readings", events.Some(InboxPlace{-7, "i1"}), 204, 51),
 		"inbox_lines":          inboxed.inboxLinesQuery([]InboxLine{{InboxPlace: InboxPlace{-6, "i3"}, ProjectID: "P1"}}),

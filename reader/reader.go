@@ -66,7 +66,7 @@ type Reader struct {
 
 	sums         *stateCache[sumsKey, keptSums]
 	filling      *sync.Mutex // of the sums of a project of which nothing is kept
-	stood        *keptStands
+	progressKept *keptProgress
 	own          *stateCache[tenantTable, string] // states of what a tenant has in a table, by that of the table
 	noProjection *atomic.Bool                     // the tables' projections cannot be read by themselves
 }
@@ -84,7 +84,7 @@ func New(conn, control Conn, timeout time.Duration) *Reader {
 
 		sums:         newStateCache[sumsKey, keptSums](maxKeptSums),
 		filling:      new(sync.Mutex),
-		stood:        &keptStands{of: make(map[string]standsAt)},
+		progressKept: &keptProgress{of: make(map[string]tableProgress)},
 		own:          newStateCache[tenantTable, string](maxOwnStates),
 		noProjection: new(atomic.Bool),
 	}

@@ -65,18 +65,18 @@ func (r *Reader) standing(ctx context.Context, from sources) (standing Standing,
 	if from.byPart && parts[tableSums] != "" {
 		tables = tables[1:]
 	}
-	stands, err := r.standsAt(ctx, parts, tables)
+	found, err := r.progressAt(ctx, parts, tables)
 	if err != nil {
 		return Standing{}, false, err
 	}
-	for _, stream := range stands[tableStreams] {
+	for _, stream := range found[tableStreams] {
 		if stream.state == "" {
 			return Standing{}, false, nil
 		}
 	}
 	var all []string
 	linesOf := func(table string) (lines []string) {
-		for _, s := range stands[table] {
+		for _, s := range found[table] {
 			if table != tableSums || from.sumsOf(s.of) {
 				lines = append(lines, fmt.Sprintf("%q %q %q\n", table, s.of, s.state))
 			}
@@ -92,7 +92,7 @@ func (r *Reader) standing(ctx context.Context, from sources) (standing Standing,
 	for _, table := range from.rows {
 		rows[table] = inOrder(linesOf(table), lives)
 	}
-	nodes, err := positionsOf(stands[tableNodes])
+	nodes, err := positionsOf(found[tableNodes])
 	if err != nil {
 		return Standing{}, false, fmt.Errorf("read the positions of %s: %w", tableNodes, err)
 	}
