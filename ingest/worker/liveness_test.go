@@ -121,7 +121,9 @@ type watched struct {
 }
 
 func (w *watched) Rows(ctx context.Context, q database.Query, each func(scan func(...any) error) error) error {
-	w.look(q.Limit)
+	if q.SQL != reachQuery { // nobody waits for its answer
+		w.look(q.Limit)
+	}
 	return w.Database.Rows(ctx, q, each)
 }
 

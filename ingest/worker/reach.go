@@ -12,6 +12,7 @@ import (
 const (
 	reachEvery = 5 * time.Second
 	reachLimit = 3 * time.Second
+	reachQuery = "SELECT 1"
 )
 
 // reach knows which servers answer. A worker to which nothing comes asks them nothing else, and would be ready for what it can't write.
@@ -29,7 +30,7 @@ func (r *reach) run(ctx context.Context, servers []Database) {
 	for shard, server := range servers {
 		asking.Go(func() {
 			for ctx.Err() == nil {
-				err := server.Rows(ctx, database.Query{SQL: "SELECT 1", Limit: reachLimit}, func(func(...any) error) error { return nil })
+				err := server.Rows(ctx, database.Query{SQL: reachQuery, Limit: reachLimit}, func(func(...any) error) error { return nil })
 				if err != nil {
 					err = fmt.Errorf("the database of shard %d does not answer: %w", shard, err)
 				}
