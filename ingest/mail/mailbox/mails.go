@@ -127,7 +127,7 @@ func (s *Session) Body(ctx context.Context, m Mail, limit int64) ([]byte, error)
 func (s *Session) Bodies(ctx context.Context, mails []Mail, limit int64) (map[UID][]byte, error) {
 	var size int64
 	for _, m := range mails {
-		size += m.Size
+		size += min(m.Size, limit)
 	}
 	found, err := s.bodies(ctx, mails, size, limit)
 	for uid, body := range found {
@@ -149,6 +149,8 @@ func (s *Session) bodies(ctx context.Context, mails []Mail, size, limit int64) (
 	found := map[UID][]byte{}
 	err := s.untilWhole(uids, func(uids []UID) (bare []UID, err error) {
 		err = s.do(ctx, "fetch mails", s.options.Timeout+time.Duration(size/slowest)*time.Second, func() error {
+			s.conn.expect(max(limit+1, headerBytes))
+			defer s.conn.expect(headerBytes)
 			return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
 				uid, body, err := s.readBody(m, whole, limit+1)
 				switch {
