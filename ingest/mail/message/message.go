@@ -269,6 +269,16 @@ func (w *walk) multipart(body []byte, boundary, kind string, depth int) error {
 	return nil
 }
 
+// LacksEnd reports whether a mail is visibly cut off: its multipart isn't closed, or it ends within a line. One that isn't a multipart
+// and is cut behind a line can't be told from a shorter one. It looks at no more than that: it isn't run in the sandbox.
+func LacksEnd(header, whole []byte) bool {
+	kind, parameters := Structured(ReadHeader(header).Get("Content-Type"))
+	if boundary := parameters["boundary"]; strings.HasPrefix(kind, "multipart/") && boundary != "" {
+		return !bytes.Contains(whole, []byte("\n--"+boundary+"--"))
+	}
+	return !bytes.HasSuffix(whole, []byte{'\n'})
+}
+
 // boundaries finds the lines that separate the parts of a multipart.
 type boundaries struct {
 	delimiter []byte
