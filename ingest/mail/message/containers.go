@@ -188,15 +188,28 @@ func (w *walk) signed(name string, data []byte, depth int) error {
 		w.missed("part %d is signed (S/MIME), and what it signs cannot be found", w.parts)
 		return nil
 	}
+	if depth++; depth > w.limits.Depth {
+		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
+	}
+	inner := cleanName(withoutSuffix(name, ".p7m"))
 	if beginsAsPDF(content) || einvoice.Is(content) {
-		_, err := w.take("", cleanName(strings.TrimSuffix(name, ".p7m")), content)
+		_, err := w.take("", inner, content)
 		return err
 	}
 	h, body, err := w.header(content)
-	if err != nil {
-		return err
+	if err != nil { // plans are signed, too, and have no header
+		w.missed("part %d (%s) is signed, and what it signs is no mail: %s", w.parts, name, err)
+		return w.leaf("", inner, content, true, Header{}, depth)
 	}
-	return w.part(h, body, "text/plain", depth+1)
+	return w.part(h, body, "text/plain", depth)
+}
+
+// withoutSuffix takes the end off a name, in whatever case.
+func withoutSuffix(name, suffix string) string {
+	if at := len(name) - len(suffix); at >= 0 && strings.EqualFold(name[at:], suffix) {
+		return name[:at]
+	}
+	return name
 }
 
 // Object identifiers of CMS (RFC 5652), without their tag and length.

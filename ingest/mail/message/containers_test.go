@@ -272,3 +272,35 @@ func TestTheDirectoryOfAZipIsBoundedByWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// Given an invoice beside a file that is called a mail or is signed, and is no mail, then the invoice is read and the other told of:
+// what a header is bounded by is about mails.
+func TestAFileThatIsNoMailCostsTheInvoiceNothing(t *testing.T) {
+	invoice := attachment("Content-Type: application/pdf; name=rechnung.pdf\n")
+	binary := strings.Repeat("AC1032-drawing--", 20<<10)
+	lines := strings.Repeat("AC1032\n", 11_000)
+	fields := strings.Repeat("a:b\n", 3000)
+	file := func(header, content string) string {
+		return part(header+"Content-Transfer-Encoding: base64\n", base64.StdEncoding.EncodeToString([]byte(content)))
+	}
+	const stream = "Content-Type: application/octet-stream; name="
+	for name, c := range map[string]struct{ odd, told string }{
+		"a signed plan":              {file(stream+"plan.dwg.p7m\n", signedDER(binary)), "(plan.dwg.p7m) is signed, and what it signs is no mail"},
+		"one of many lines":          {file(stream+"plan.dwg.P7M\n", signedBER(lines)), "(plan.dwg.P7M) is signed, and what it signs is no mail"},
+		"one of what is like fields": {file(stream+"plan.dwg.p7m\n", signedDER(fields)), "(plan.dwg.p7m) is signed, and what it signs is no mail"},
+		"an archive called a mail":   {file(stream+"archiv.eml\n", binary), "(archiv.eml) should be a mail"},
+		"one of that type":           {file("Content-Type: message/rfc822; name=archiv\n", binary), "(archiv) should be a mail"},
+		"a part of a long header":    {part("X: "+binary+"\n", pdf), "the part behind part"},
+	} {
+		for i, raw := range [][]byte{multipart("mixed", hello, invoice, c.odd), multipart("mixed", hello, c.odd, invoice)} {
+			m, err := message.Read(raw, message.Limits{})
+			if err != nil || len(m.Files) != 1 || m.Files[0].Name != "rechnung.pdf" || !strings.Contains(m.Missed, c.told) {
+				t.Errorf("%s, %d: got %d files, %q, %v", name, i, len(m.Files), m.Missed, err)
+			}
+		}
+	}
+	signed := file(stream+"rechnung.pdf.P7M\n", signedDER(pdf))
+	if m, err := message.Read(multipart("mixed", hello, signed), message.Limits{}); err != nil || len(m.Files) != 1 || m.Files[0].Name != "rechnung.pdf" {
+		t.Errorf("a signed PDF gives %v, %v", m.Files, err)
+	}
+}

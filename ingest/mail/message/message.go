@@ -173,13 +173,12 @@ func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 	name := fileName(h, parameters)
 	if isMail := kind == "message/rfc822" || kind == "message/global"; isMail || strings.HasSuffix(strings.ToLower(name), ".eml") {
 		inner, innerBody, err := w.header(withoutSeparator(data))
-		if err != nil {
-			return err
-		}
-		if !inner.Empty() {
+		switch {
+		case err != nil: // any file may be called so
+			w.missed("part %d (%s) should be a mail, but none is read: %s", w.parts, name, err)
+		case !inner.Empty():
 			return w.part(inner, innerBody, "text/plain", depth+1)
-		}
-		if isMail {
+		case isMail:
 			w.missed("part %d should be a mail, but has no header", w.parts)
 		}
 	}
@@ -256,8 +255,9 @@ func (w *walk) multipart(body []byte, boundary, kind string, depth int) error {
 			w.missed("part %d ends without its closing boundary: the mail may be cut off", w.parts)
 		}
 		h, inner, err := w.header(b.before)
-		if err != nil {
-			return err
+		if err != nil { // it is left out, as one that isn't what it says: the others are read
+			w.missed("the part behind part %d is not read: %s", w.parts, err)
+			h, inner = Header{}, nil
 		}
 		if err := w.part(h, inner, usual, depth+1); err != nil {
 			return err
