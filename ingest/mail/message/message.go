@@ -119,6 +119,8 @@ type walk struct {
 	limits   Limits
 	parts    int
 	unpacked int // bytes, from zips
+	inZip    bool
+	zipName  string // of the zip that is open
 	files    []File
 	fault    string // the first thing that could not be followed
 	claimed  string // the first part that calls itself an invoice and is none
@@ -171,25 +173,25 @@ func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 	}
 	data, known := decoded(h.Get("Content-Transfer-Encoding"), body)
 	name := fileName(h, parameters)
+	return w.leaf(kind, name, data, known, h, depth)
+}
+
+// leaf takes a part that has no parts of its own, or what it holds: a mail, or another container.
+func (w *walk) leaf(kind, name string, data []byte, known bool, h Header, depth int) error {
 	if isMail := kind == "message/rfc822" || kind == "message/global"; isMail || strings.HasSuffix(strings.ToLower(name), ".eml") {
-		inner, innerBody, err := w.header(withoutSeparator(data))
+		inner, body, err := w.header(withoutSeparator(data))
 		switch {
 		case err != nil: // any file may be called so
 			w.missed("part %d (%s) should be a mail, but none is read: %s", w.parts, name, err)
 		case !inner.Empty():
-			return w.part(inner, innerBody, "text/plain", depth+1)
+			return w.part(inner, body, "text/plain", depth+1)
 		case isMail:
 			w.missed("part %d should be a mail, but has no header", w.parts)
 		}
 	}
-	return w.leaf(kind, name, data, known, h, depth)
-}
-
-// leaf takes a part that has no parts of its own, or what it holds.
-func (w *walk) leaf(kind, name string, data []byte, known bool, h Header, depth int) error {
 	switch containerOf(kind, name, data) {
 	case zipFile:
-		return w.zip(name, data)
+		return w.zip(name, data, depth)
 	case tnef:
 		return w.tnef(data, depth)
 	case signed:
