@@ -309,9 +309,9 @@ func TestAFileThatIsNoMailCostsTheInvoiceNothing(t *testing.T) {
 	}
 	const stream = "Content-Type: application/octet-stream; name="
 	for name, c := range map[string]struct{ odd, told string }{
-		"a signed plan":              {file(stream+"plan.dwg.p7m\n", signedDER(binary)), "(plan.dwg.p7m) is signed, and what it signs is no mail"},
-		"one of many lines":          {file(stream+"plan.dwg.P7M\n", signedBER(lines)), "(plan.dwg.P7M) is signed, and what it signs is no mail"},
-		"one of what is like fields": {file(stream+"plan.dwg.p7m\n", signedDER(fields)), "(plan.dwg.p7m) is signed, and what it signs is no mail"},
+		"a signed plan":              {file(stream+"plan.dwg.p7m\n", signedDER(binary)), "(plan.dwg.p7m) is signed, and what it signs is no mail: a header has"},
+		"one of many lines":          {file(stream+"plan.dwg.P7M\n", signedBER(lines)), "(plan.dwg.P7M) is signed, and what it signs is no mail: a header has"},
+		"one of what is like fields": {file(stream+"plan.dwg.p7m\n", signedDER(fields)), "(plan.dwg.p7m) is signed, and what it signs is no mail: a header has"},
 		"an archive called a mail":   {file(stream+"archiv.eml\n", binary), "(archiv.eml) should be a mail"},
 		"one of that type":           {file("Content-Type: message/rfc822; name=archiv\n", binary), "(archiv) should be a mail"},
 		"a part of a long header":    {part("X: "+binary+"\n", pdf), "the part behind part"},

@@ -90,7 +90,7 @@ func Read(raw []byte, limits Limits) (Mail, error) {
 	w := walk{limits: limits.withDefaults()}
 	h, body, err := w.header(withoutSeparator(raw))
 	if err != nil {
-		return Mail{}, err
+		return Mail{}, fmt.Errorf("%w: %w", ErrTooMany, err)
 	}
 	if h.Empty() {
 		return Mail{}, fmt.Errorf("%w: it has no header", ErrBroken)
@@ -138,18 +138,18 @@ const longestSentence = 500
 // sentence is something told about a mail, for a person.
 func sentence(s string) string { return untrusted.Cut(untrusted.Line(s), longestSentence) }
 
-// header reads the header of a mail or a part, within the limits.
+// header reads the header of a mail or a part, within the limits; an error says which it is over.
 func (w *walk) header(raw []byte) (Header, []byte, error) {
 	block, body := splitHeader(raw)
 	if len(block) > w.limits.HeaderBytes {
-		return Header{}, nil, fmt.Errorf("%w: a header has more than %d bytes", ErrTooMany, w.limits.HeaderBytes)
+		return Header{}, nil, fmt.Errorf("a header has more than %d bytes", w.limits.HeaderBytes)
 	}
 	if n := bytes.Count(block, []byte{'\n'}); n > w.limits.Lines {
-		return Header{}, nil, fmt.Errorf("%w: a header has more than %d lines", ErrTooMany, w.limits.Lines)
+		return Header{}, nil, fmt.Errorf("a header has more than %d lines", w.limits.Lines)
 	}
 	h := readHeader(block, w.limits.Fields+1)
 	if len(h.fields) > w.limits.Fields {
-		return Header{}, nil, fmt.Errorf("%w: a header has more than %d fields", ErrTooMany, w.limits.Fields)
+		return Header{}, nil, fmt.Errorf("a header has more than %d fields", w.limits.Fields)
 	}
 	return h, body, nil
 }
