@@ -289,3 +289,63 @@ func TestManyMailsAreGivenBackInPieces(t *testing.T) {
 		t.Errorf("%d commands", stores)
 	}
 }
+
+// Given a server that gives half of a mail as if it were all, then it is asked again: half an invoice would be failed for good. Where
+// it gives no more each time, the mail is taken as it is; and one that has its end is not asked for again, whatever size the server told.
+func TestAMailThatIsCutShortIsAskedForAgain(t *testing.T) {
+	multipart := "Content-Type: multipart/mixed; boundary=B\r\n\r\n" + strings.Repeat("--B\r\n\r\nx\r\n", 20) + "--B--\r\n"
+	single := "Subject: x\r\n\r\n" + strings.Repeat("ab", 25) + "\r\n"
+	lines := "Subject: x\n\nno end of a line"
+	for _, c := range []struct {
+		name, raw  string
+		told       int // 0: the truth
+		cuts, asks int
+	}{
+		{"whole", multipart, 0, 0, 1},
+		{"cut once", multipart, 0, 1, 2},
+		{"cut each time", multipart, 0, 100, 3},
+		{"a single part, cut twice", single, 0, 2, 3},
+		{"whole, of a wrong size", multipart, 2 * len(multipart), 0, 1},
+		{"of a wrong size and cut by its sender", multipart[:100], 101, 0, 3},
+		{"larger than told", multipart[:100], 99, 0, 1},
+		{"with ends of lines of one byte that are counted as two", lines, len(lines) + 2, 0, 1},
+	} {
+		for _, alone := range []bool{true, false} {
+			s := mailboxtest.Start(t)
+			s.Deliver(c.raw)
+			box, err := open(t, s.URL(), func(o *mailbox.Options) { o.Timeout = time.Second })
+			if err != nil {
+				t.Fatal(err)
+			}
+			mails, err := box.Mails(t.Context(), []mailbox.UID{1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.told > 0 {
+				mails[0].Size = int64(c.told)
+			}
+			var asked atomic.Int32
+			s.Fault = func(string) mailboxtest.Fault {
+				if int(asked.Add(1)) <= c.cuts {
+					return mailboxtest.Short
+				}
+				return mailboxtest.None
+			}
+			var body []byte
+			if alone {
+				body, err = box.Body(t.Context(), mails[0], 1000)
+			} else {
+				var bodies map[mailbox.UID][]byte
+				bodies, err = box.Bodies(t.Context(), mails, 1000)
+				body = bodies[1]
+			}
+			want := c.raw
+			if c.cuts >= c.asks {
+				want = want[:len(want)/2]
+			}
+			if err != nil || string(body) != want || int(asked.Load()) != c.asks {
+				t.Errorf("%s, alone %t: asked %d times, got %d of %d bytes, %v", c.name, alone, asked.Load(), len(body), len(want), err)
+			}
+		}
+	}
+}

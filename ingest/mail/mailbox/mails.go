@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
+
+	"tallyhouse/ingest/mail/message"
 )
 
 // Mail is what is known of a mail before its body is read.
@@ -65,7 +68,7 @@ func (s *Session) Mails(ctx context.Context, uids []UID) ([]Mail, error) {
 	return all, err
 }
 
-// mostAsked is how often a server is asked for what it tells of a mail without it.
+// mostAsked is how often a server is asked for what it leaves out.
 const mostAsked = 3
 
 // untilWhole fetches mails, and again those of which something else was told: a server tells of flags that others change whenever
@@ -127,7 +130,7 @@ func (s *Session) Body(ctx context.Context, m Mail, limit int64) ([]byte, error)
 func (s *Session) Bodies(ctx context.Context, mails []Mail, limit int64) (map[UID][]byte, error) {
 	var size int64
 	for _, m := range mails {
-		size += m.Size
+		size += min(m.Size, limit)
 	}
 	found, err := s.bodies(ctx, mails, size, limit)
 	for uid, body := range found {
@@ -138,7 +141,47 @@ func (s *Session) Bodies(ctx context.Context, mails []Mail, limit int64) (map[UI
 	return found, err
 }
 
+// bodies reads mails, and again those that the server cut short: it may have been in trouble for a moment, and half a mail would be
+// failed for good. A mail that is cut short each time is taken as it is: some are sent so, and some servers tell wrong sizes.
 func (s *Session) bodies(ctx context.Context, mails []Mail, size, limit int64) (map[UID][]byte, error) {
+	found, err := s.bodiesOnce(ctx, mails, size, limit)
+	for try := 1; try < mostAsked && err == nil; try++ {
+		cut := slices.DeleteFunc(slices.Clone(mails), func(m Mail) bool { return !m.cutShort(found[m.UID], limit) })
+		if len(cut) == 0 {
+			break
+		}
+		select {
+		case <-time.After(time.Duration(try) * s.options.Timeout / cutPauses):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		var again map[UID][]byte
+		again, err = s.bodiesOnce(ctx, cut, size, limit)
+		for uid, body := range again {
+			if len(body) > len(found[uid]) {
+				found[uid] = body
+			}
+		}
+	}
+	return found, err
+}
+
+// cutPauses is how many of the first pauses, before a mail is asked for again that was cut short, make the usual time limit.
+const cutPauses = 10
+
+// cutShort reports whether the server gave less of a mail than it said there is, and what it gave lacks its end. Both are needed:
+// servers count the ends of lines as one byte or two, or tell the size of what they store (Exchange), and programs send mails
+// without an end.
+func (m Mail) cutShort(body []byte, limit int64) bool {
+	given := int64(len(body))
+	if body == nil || given > limit || m.Size <= given {
+		return false
+	}
+	bare := int64(bytes.Count(body, []byte("\n")) - bytes.Count(body, []byte("\r\n")))
+	return m.Size > given+bare && message.LacksEnd(m.Header, body)
+}
+
+func (s *Session) bodiesOnce(ctx context.Context, mails []Mail, size, limit int64) (map[UID][]byte, error) {
 	uids := make([]UID, len(mails))
 	for i, m := range mails {
 		uids[i] = m.UID
@@ -149,6 +192,8 @@ func (s *Session) bodies(ctx context.Context, mails []Mail, size, limit int64) (
 	found := map[UID][]byte{}
 	err := s.untilWhole(uids, func(uids []UID) (bare []UID, err error) {
 		err = s.do(ctx, "fetch mails", s.options.Timeout+time.Duration(size/slowest)*time.Second, func() error {
+			s.conn.expect(max(limit+1, headerBytes))
+			defer s.conn.expect(headerBytes)
 			return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
 				uid, body, err := s.readBody(m, whole, limit+1)
 				switch {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
@@ -25,6 +24,8 @@ const (
 
 // The keywords of marks, claims and attempts.
 const (
+	keywordPrefix = "$Tallyhouse" // of all
+
 	keywordDone        imap.Flag = "$TallyhouseDone"
 	keywordIgnored     imap.Flag = "$TallyhouseIgnored"
 	keywordFailed      imap.Flag = "$TallyhouseFailed"
@@ -106,12 +107,19 @@ func (s *Session) markOf(m Mark) imap.Flag {
 	return imap.FlagFlagged
 }
 
-// stateOf leaves out what the mailbox's flags don't mean.
+// mostFlags is how many of a mail's flags are kept: more than mean something here.
+const mostFlags = 32
+
+// stateOf keeps of the mailbox's flags what means something: anybody may give a mail any number of others.
 func (s *Session) stateOf(flags []imap.Flag) State {
-	if s.keywords {
-		flags = slices.DeleteFunc(slices.Clone(flags), func(f imap.Flag) bool { return strings.EqualFold(string(f), string(imap.FlagFlagged)) })
+	var kept []imap.Flag
+	for _, f := range flags {
+		star := strings.EqualFold(string(f), string(imap.FlagFlagged)) && !s.keywords
+		if (star || hasPrefixFold(string(f), keywordPrefix)) && len(kept) < mostFlags {
+			kept = append(kept, f)
+		}
 	}
-	return State{flags}
+	return State{kept}
 }
 
 // Listed is a mail of a list.
@@ -120,15 +128,21 @@ type Listed struct {
 	State State
 }
 
+// listTimeouts is how many times the usual time a server has for each Page of a list: the first may need its disk.
+const listTimeouts = 3
+
 // List goes through all mails from a UID on, in the server's order; one may come twice. Which of them are open is decided by
 // their keywords and not by a search: servers are known whose search for missing keywords finds nothing. A large mailbox takes
-// longer: its mails are never deleted.
+// longer: its mails are never deleted. How long is bounded by how the list comes on, not by how many mails the server says there are.
 func (s *Session) List(ctx context.Context, from UID, each func(Listed)) error {
 	var above imap.UIDSet
 	above.AddRange(from, 0) // to the end
-	limit := s.options.Timeout + time.Minute + time.Duration(s.mails.Load())*time.Millisecond
-	return s.do(ctx, "list", limit, func() error {
+	told := 0
+	return s.doOn(ctx, "list", listTimeouts*s.options.Timeout, func(comesOn func()) error {
 		return s.fetch(s.client.Fetch(above, &imap.FetchOptions{UID: true, Flags: true}), func(m *imapclient.FetchMessageData) error {
+			if told++; told%Page == 0 {
+				comesOn()
+			}
 			mail, _, err := s.readMail(m)
 			if err == nil && mail.UID >= from { // a range to the end always has the last mail in it
 				each(Listed{mail.UID, mail.State})

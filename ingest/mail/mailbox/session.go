@@ -59,11 +59,11 @@ type Session struct {
 
 	options   Options
 	client    *imapclient.Client
+	conn      *boundedConn  // the client's
 	commands  sync.Mutex    // held by whoever uses the connection, an IDLE too
 	waiting   atomic.Int32  // commands that want it
 	interrupt chan struct{} // full when one came
 	news      chan struct{} // full when the server told of new mail
-	mails     atomic.Uint32 // in the mailbox, as the server told last
 	idle      bool
 	keywords  bool // whether the mailbox takes keywords
 	move      bool // whether the server has MOVE; else mails are copied, and the one copied from is removed
@@ -117,11 +117,10 @@ func (s *Session) greet(ctx context.Context, conn net.Conn) error {
 	host, _, _ := net.SplitHostPort(a.Host)
 	config := a.tls.Clone()
 	config.ServerName = host
-	options := &imapclient.Options{TLSConfig: config, UnilateralDataHandler: &imapclient.UnilateralDataHandler{
+	options := &imapclient.Options{UnilateralDataHandler: &imapclient.UnilateralDataHandler{
 		// No commands in here: the client reads nothing meanwhile.
 		Mailbox: func(data *imapclient.UnilateralDataMailbox) {
 			if data.NumMessages != nil {
-				s.mails.Store(*data.NumMessages)
 				s.Nudge()
 			}
 		},
@@ -141,20 +140,21 @@ func (s *Session) greet(ctx context.Context, conn net.Conn) error {
 		}
 		conn = secured
 	case startTLS:
-		client, err := imapclient.NewStartTLS(conn, options)
+		secured, err := startedTLS(ctx, conn, config)
 		if err == nil {
-			s.client = client
-			return s.do(ctx, "greeting", s.options.Timeout, client.WaitGreeting)
+			conn = secured
+			break
 		}
 		conn.Close()
-		if refused := (*imap.Error)(nil); !a.local() || !errors.As(err, &refused) {
+		if !a.local() || !errors.Is(err, errNoTLS) {
 			return fmt.Errorf("STARTTLS: %w (add ?tls=off to go without encryption)", err)
 		}
 		if conn, err = net.DialTimeout("tcp", a.Host, s.options.Timeout); err != nil {
 			return err
 		}
 	}
-	s.client = imapclient.New(conn, options)
+	s.conn = newBoundedConn(conn)
+	s.client = imapclient.New(s.conn, options)
 	return s.do(ctx, "greeting", s.options.Timeout, s.client.WaitGreeting)
 }
 
@@ -194,7 +194,6 @@ func (s *Session) selectMailbox(ctx context.Context) error {
 		return err
 	}
 	s.UIDValidity = selected.UIDValidity
-	s.mails.Store(selected.NumMessages)
 	s.keywords = slices.Contains(selected.PermanentFlags, imap.FlagWildcard)
 	var caps imap.CapSet
 	if err := s.do(ctx, "capability", s.options.Timeout, func() error {
@@ -227,6 +226,11 @@ func (s *Session) selectMailbox(ctx context.Context) error {
 
 // do runs a command when no other runs.
 func (s *Session) do(ctx context.Context, what string, limit time.Duration, command func() error) error {
+	return s.doOn(ctx, what, limit, func(func()) error { return command() })
+}
+
+// doOn is do for a command that may take long in all.
+func (s *Session) doOn(ctx context.Context, what string, limit time.Duration, command func(comesOn func()) error) error {
 	s.waiting.Add(1)
 	select { // ends an IDLE
 	case s.interrupt <- struct{}{}:
@@ -235,16 +239,23 @@ func (s *Session) do(ctx context.Context, what string, limit time.Duration, comm
 	s.commands.Lock()
 	s.waiting.Add(-1)
 	defer s.commands.Unlock()
-	return s.run(ctx, what, limit, command)
+	return s.runOn(ctx, what, limit, command)
 }
 
 // run runs a command and ends the connection when it takes too long or the context ends: the client itself waits
 // forever.
 func (s *Session) run(ctx context.Context, what string, limit time.Duration, command func() error) error {
-	bounded, stop := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %s", limit))
-	defer stop()
+	return s.runOn(ctx, what, limit, func(func()) error { return command() })
+}
+
+// runOn runs a command that may take long in all, as long as it comes on: limit begins anew with each sign of that.
+func (s *Session) runOn(ctx context.Context, what string, limit time.Duration, command func(comesOn func()) error) error {
+	bounded, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	over := time.AfterFunc(limit, func() { stop(fmt.Errorf("no answer within %s", limit)) })
+	defer over.Stop()
 	release := context.AfterFunc(bounded, func() { _ = s.client.Close() })
-	err := command()
+	err := command(func() { over.Reset(limit) })
 	if !release() {
 		return fmt.Errorf("%s: %w", what, context.Cause(bounded))
 	}

@@ -3,6 +3,7 @@ package mailbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"time"
@@ -61,7 +62,7 @@ func (s *Session) idleOnce(ctx context.Context, most time.Duration) (news bool, 
 		news = true
 	case <-s.interrupt:
 	case <-s.client.Closed():
-		return false, errors.New("idle: the server ended the connection")
+		return false, fmt.Errorf("idle: %w", s.ended())
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
@@ -73,12 +74,20 @@ func (s *Session) idleOnce(ctx context.Context, most time.Duration) (news bool, 
 	})
 }
 
+// ended is why the connection did.
+func (s *Session) ended() error {
+	if err := s.client.Close(); err != nil {
+		return fmt.Errorf("the connection ended: %w", err)
+	}
+	return errors.New("the server ended the connection")
+}
+
 func (s *Session) poll(ctx context.Context, after time.Duration) error {
 	select {
 	case <-s.news:
 	case <-time.After(after):
 	case <-s.client.Closed():
-		return errors.New("the server ended the connection")
+		return s.ended()
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -57,8 +57,17 @@ const (
 	maxComment   = 1<<16 - 1
 )
 
-// zip takes the files out of a zip; one within another is not opened.
-func (w *walk) zip(name string, data []byte) error {
+// zip takes the files out of a zip; one within another, however deep, is not opened.
+func (w *walk) zip(name string, data []byte, depth int) error {
+	if w.inZip {
+		if !isDocument(data) || strings.HasSuffix(strings.ToLower(name), ".zip") {
+			w.missed("the file %s of the zip %s is a zip itself, which is not opened", name, w.zipName)
+		}
+		return nil
+	}
+	if depth++; depth > w.limits.Depth {
+		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
+	}
 	tail := data[max(0, len(data)-zipEndSize-maxComment):]
 	end := bytes.LastIndex(tail, zipEnd)
 	if end < 0 || end+zipEndSize > len(tail) {
@@ -77,6 +86,8 @@ func (w *walk) zip(name string, data []byte) error {
 		w.missed("part %d (%s) is a zip that cannot be read: %s", w.parts, name, err)
 		return nil
 	}
+	w.inZip, w.zipName = true, name
+	defer func() { w.inZip = false }()
 	for _, f := range archive.File {
 		if f.FileInfo().IsDir() {
 			continue
@@ -98,17 +109,17 @@ func (w *walk) zip(name string, data []byte) error {
 			w.missed("the file %s of the zip %s cannot be unpacked", inner, name)
 			continue
 		}
-		if containerOf("", "", content) != none { // Office's files are zips, too, and no containers to anybody
-			if strings.HasSuffix(strings.ToLower(inner), ".zip") {
-				w.missed("the file %s of the zip %s is a zip itself, which is not opened", inner, name)
-			}
-			continue
-		}
-		if _, err := w.take("", inner, content); err != nil {
+		if err := w.leaf("", inner, content, true, Header{}, depth); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isDocument reports whether a zip is what an office program makes (OPC, ODF), which is no container to anybody.
+func isDocument(data []byte) bool {
+	const fixed = 30 // bytes of an entry before its name
+	return bytes.HasPrefix(data[min(fixed, len(data)):], []byte("mimetype")) || bytes.Contains(data, []byte("[Content_Types].xml"))
 }
 
 // unpack gives a file of a zip, nil when it is broken. What is unpacked of a mail is bounded.
@@ -188,15 +199,31 @@ func (w *walk) signed(name string, data []byte, depth int) error {
 		w.missed("part %d is signed (S/MIME), and what it signs cannot be found", w.parts)
 		return nil
 	}
+	if depth++; depth > w.limits.Depth {
+		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
+	}
+	inner := cleanName(withoutSuffix(name, ".p7m"))
 	if beginsAsPDF(content) || einvoice.Is(content) {
-		_, err := w.take("", cleanName(strings.TrimSuffix(name, ".p7m")), content)
+		_, err := w.take("", inner, content)
 		return err
+	}
+	if containerOf("", inner, content) != none {
+		return w.leaf("", inner, content, true, Header{}, depth)
 	}
 	h, body, err := w.header(content)
-	if err != nil {
-		return err
+	if err != nil { // plans are signed, too, and have no header
+		w.missed("part %d (%s) is signed, and what it signs is no mail: %s", w.parts, name, err)
+		return w.leaf("", inner, content, true, Header{}, depth)
 	}
-	return w.part(h, body, "text/plain", depth+1)
+	return w.part(h, body, "text/plain", depth)
+}
+
+// withoutSuffix takes the end off a name, in whatever case.
+func withoutSuffix(name, suffix string) string {
+	if at := len(name) - len(suffix); at >= 0 && strings.EqualFold(name[at:], suffix) {
+		return name[:at]
+	}
+	return name
 }
 
 // Object identifiers of CMS (RFC 5652), without their tag and length.

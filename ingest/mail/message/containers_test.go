@@ -94,6 +94,10 @@ func carrying(kind, content string) []byte {
 		base64.StdEncoding.EncodeToString([]byte(content))))
 }
 
+func zipPart(name, content string) string {
+	return part("Content-Type: application/zip; name="+name+"\nContent-Transfer-Encoding: base64\n", base64.StdEncoding.EncodeToString([]byte(content)))
+}
+
 // PDFs arrive in zips, signatures and what Outlook makes of mails; a zip with one in it is no PDF itself.
 func TestPDFsAreTakenOutOfContainers(t *testing.T) {
 	inner := string(multipart("mixed", hello, attachment("Content-Type: application/pdf; name=r.pdf\n")))
@@ -127,7 +131,25 @@ func TestPDFsAreTakenOutOfContainers(t *testing.T) {
 		{"a zip in winmail.dat", carrying("application/ms-tnef", tnefOf([2]string{"a.zip", zipOf(t, zipped{"r.pdf", pdf, zip.Deflate})})),
 			[]string{"r.pdf"}, ""},
 		{"winmail.dat in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"winmail.dat", tnefOf([2]string{"r.pdf", pdf}),
-			zip.Store})), nil, "none of its 4 parts"},
+			zip.Store})), []string{"r.pdf"}, ""},
+		{"a mail in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"rechnung.eml", inner, zip.Deflate})), []string{"r.pdf"}, ""},
+		{"a signed PDF in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"r.pdf.p7m", signedDER(pdf), zip.Deflate},
+			zipped{"s.pdf", pdf, zip.Store})), []string{"r.pdf", "s.pdf"}, ""},
+		{"a signed mail in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"smime.p7m", signedBER(inner), zip.Deflate})),
+			[]string{"r.pdf"}, ""},
+		{"an encrypted file in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"r.pdf.p7m", der(0x30, oidEnveloped, der(0xa0,
+			"secret")), zip.Store})), nil, "is encrypted (S/MIME)"},
+		{"a signed zip", carrying("application/octet-stream; name=a.zip.p7m", signedDER(zipOf(t, zipped{"r.pdf", pdf, zip.Deflate}))),
+			[]string{"r.pdf"}, ""},
+		{"a mail in winmail.dat", carrying("application/ms-tnef", tnefOf([2]string{"x.eml", inner})), []string{"r.pdf"}, ""},
+		{"a zip in a zip that isn't called so", carrying("application/zip; name=a.zip", zipOf(t, zipped{"rechnungen", zipOf(t, zipped{"r.pdf",
+			pdf, zip.Store}), zip.Store})), nil, "the file rechnungen of the zip a.zip is a zip itself"},
+		{"a zip in a mail in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"x.eml", string(carrying("application/zip; name=b.zip",
+			zipOf(t, zipped{"r.pdf", pdf, zip.Store}))), zip.Store}, zipped{"s.pdf", pdf, zip.Store})), []string{"s.pdf"}, "the file b.zip of the zip a.zip"},
+		{"a zip behind a zip", multipart("mixed", zipPart("a.zip", zipOf(t, zipped{"r.pdf", pdf, zip.Store})),
+			zipPart("b.zip", zipOf(t, zipped{"s.pdf", pdf, zip.Store}))), []string{"r.pdf", "s.pdf"}, ""},
+		{"an office document in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"x.docx", zipOf(t, zipped{"[Content_Types].xml",
+			"", zip.Store}), zip.Store}, zipped{"x.odt", zipOf(t, zipped{"mimetype", "", zip.Store}), zip.Store})), nil, "none of its 5 parts is"},
 		{"a file beside a zip in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"b.zip", zipOf(t), zip.Store},
 			zipped{"r.pdf", pdf, zip.Store})), []string{"r.pdf"}, "the file b.zip of the zip a.zip is a zip itself"},
 		{"a signed PDF", carrying("application/octet-stream; name=r.pdf.p7m", signedDER(pdf)), []string{"r.pdf"}, ""},
@@ -197,13 +219,15 @@ func TestEInvoicesAreFoundByTheirRoot(t *testing.T) {
 
 // Containers that hold others are opened as deep as parts are nested.
 func TestNestedContainersAreBounded(t *testing.T) {
-	tnef, signed := pdf, "Content-Type: application/pdf\r\n\r\n"+pdf
+	tnef, signed, mails := pdf, "Content-Type: application/pdf\r\n\r\n"+pdf, "Content-Type: application/pdf\r\n\r\n"+pdf
 	for range 30 {
+		mails = "Content-Type: application/octet-stream; name=x.eml\r\n\r\n" + mails
 		tnef = tnefOf([2]string{"winmail.dat", tnef})
 		signed = "Content-Type: application/pkcs7-mime\r\n\r\n" + signedDER(signed)
 	}
 	for name, raw := range map[string][]byte{
 		"winmail.dat": carrying("application/ms-tnef", tnef), "signatures": []byte("From: a@b.example\r\n" + signed),
+		"mails in a zip": carrying("application/zip", zipOf(t, zipped{"x.eml", mails, zip.Store})),
 	} {
 		m, err := message.Read(raw, message.Limits{})
 		if !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), "more than 20 deep") {
@@ -270,5 +294,37 @@ func TestTheDirectoryOfAZipIsBoundedByWhatIsThere(t *testing.T) {
 		if !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d entries: %v, %v", entries, m.Missed, err)
 		}
+	}
+}
+
+// Given an invoice beside a file that is called a mail or is signed, and is no mail, then the invoice is read and the other told of:
+// what a header is bounded by is about mails.
+func TestAFileThatIsNoMailCostsTheInvoiceNothing(t *testing.T) {
+	invoice := attachment("Content-Type: application/pdf; name=rechnung.pdf\n")
+	binary := strings.Repeat("AC1032-drawing--", 20<<10)
+	lines := strings.Repeat("AC1032\n", 11_000)
+	fields := strings.Repeat("a:b\n", 3000)
+	file := func(header, content string) string {
+		return part(header+"Content-Transfer-Encoding: base64\n", base64.StdEncoding.EncodeToString([]byte(content)))
+	}
+	const stream = "Content-Type: application/octet-stream; name="
+	for name, c := range map[string]struct{ odd, told string }{
+		"a signed plan":              {file(stream+"plan.dwg.p7m\n", signedDER(binary)), "(plan.dwg.p7m) is signed, and what it signs is no mail: a header has"},
+		"one of many lines":          {file(stream+"plan.dwg.P7M\n", signedBER(lines)), "(plan.dwg.P7M) is signed, and what it signs is no mail: a header has"},
+		"one of what is like fields": {file(stream+"plan.dwg.p7m\n", signedDER(fields)), "(plan.dwg.p7m) is signed, and what it signs is no mail: a header has"},
+		"an archive called a mail":   {file(stream+"archiv.eml\n", binary), "(archiv.eml) should be a mail"},
+		"one of that type":           {file("Content-Type: message/rfc822; name=archiv\n", binary), "(archiv) should be a mail"},
+		"a part of a long header":    {part("X: "+binary+"\n", pdf), "the part behind part"},
+	} {
+		for i, raw := range [][]byte{multipart("mixed", hello, invoice, c.odd), multipart("mixed", hello, c.odd, invoice)} {
+			m, err := message.Read(raw, message.Limits{})
+			if err != nil || len(m.Files) != 1 || m.Files[0].Name != "rechnung.pdf" || !strings.Contains(m.Missed, c.told) {
+				t.Errorf("%s, %d: got %d files, %q, %v", name, i, len(m.Files), m.Missed, err)
+			}
+		}
+	}
+	signed := file(stream+"rechnung.pdf.P7M\n", signedDER(pdf))
+	if m, err := message.Read(multipart("mixed", hello, signed), message.Limits{}); err != nil || len(m.Files) != 1 || m.Files[0].Name != "rechnung.pdf" {
+		t.Errorf("a signed PDF gives %v, %v", m.Files, err)
 	}
 }

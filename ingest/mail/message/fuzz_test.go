@@ -103,7 +103,7 @@ func fuzzContainer(f *testing.F, take func(w *walk, data []byte) error) {
 func FuzzZip(f *testing.F) {
 	f.Add([]byte("PK\x03\x04%PDF-1.7PK\x05\x06" + strings.Repeat("\x00", 18)))
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
-	fuzzContainer(f, func(w *walk, data []byte) error { return w.zip("a.zip", data) })
+	fuzzContainer(f, func(w *walk, data []byte) error { return w.zip("a.zip", data, 0) })
 }
 
 func FuzzTNEF(f *testing.F) {

@@ -90,7 +90,7 @@ func Read(raw []byte, limits Limits) (Mail, error) {
 	w := walk{limits: limits.withDefaults()}
 	h, body, err := w.header(withoutSeparator(raw))
 	if err != nil {
-		return Mail{}, err
+		return Mail{}, fmt.Errorf("%w: %w", ErrTooMany, err)
 	}
 	if h.Empty() {
 		return Mail{}, fmt.Errorf("%w: it has no header", ErrBroken)
@@ -119,6 +119,8 @@ type walk struct {
 	limits   Limits
 	parts    int
 	unpacked int // bytes, from zips
+	inZip    bool
+	zipName  string // of the zip that is open
 	files    []File
 	fault    string // the first thing that could not be followed
 	claimed  string // the first part that calls itself an invoice and is none
@@ -136,18 +138,18 @@ const longestSentence = 500
 // sentence is something told about a mail, for a person.
 func sentence(s string) string { return untrusted.Cut(untrusted.Line(s), longestSentence) }
 
-// header reads the header of a mail or a part, within the limits.
+// header reads the header of a mail or a part, within the limits; an error says which it is over.
 func (w *walk) header(raw []byte) (Header, []byte, error) {
 	block, body := splitHeader(raw)
 	if len(block) > w.limits.HeaderBytes {
-		return Header{}, nil, fmt.Errorf("%w: a header has more than %d bytes", ErrTooMany, w.limits.HeaderBytes)
+		return Header{}, nil, fmt.Errorf("a header has more than %d bytes", w.limits.HeaderBytes)
 	}
 	if n := bytes.Count(block, []byte{'\n'}); n > w.limits.Lines {
-		return Header{}, nil, fmt.Errorf("%w: a header has more than %d lines", ErrTooMany, w.limits.Lines)
+		return Header{}, nil, fmt.Errorf("a header has more than %d lines", w.limits.Lines)
 	}
 	h := readHeader(block, w.limits.Fields+1)
 	if len(h.fields) > w.limits.Fields {
-		return Header{}, nil, fmt.Errorf("%w: a header has more than %d fields", ErrTooMany, w.limits.Fields)
+		return Header{}, nil, fmt.Errorf("a header has more than %d fields", w.limits.Fields)
 	}
 	return h, body, nil
 }
@@ -171,26 +173,25 @@ func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 	}
 	data, known := decoded(h.Get("Content-Transfer-Encoding"), body)
 	name := fileName(h, parameters)
-	if isMail := kind == "message/rfc822" || kind == "message/global"; isMail || strings.HasSuffix(strings.ToLower(name), ".eml") {
-		inner, innerBody, err := w.header(withoutSeparator(data))
-		if err != nil {
-			return err
-		}
-		if !inner.Empty() {
-			return w.part(inner, innerBody, "text/plain", depth+1)
-		}
-		if isMail {
-			w.missed("part %d should be a mail, but has no header", w.parts)
-		}
-	}
 	return w.leaf(kind, name, data, known, h, depth)
 }
 
-// leaf takes a part that has no parts of its own, or what it holds.
+// leaf takes a part that has no parts of its own, or what it holds: a mail, or another container.
 func (w *walk) leaf(kind, name string, data []byte, known bool, h Header, depth int) error {
+	if isMail := kind == "message/rfc822" || kind == "message/global"; isMail || strings.HasSuffix(strings.ToLower(name), ".eml") {
+		inner, body, err := w.header(withoutSeparator(data))
+		switch {
+		case err != nil: // any file may be called so
+			w.missed("part %d (%s) should be a mail, but none is read: %s", w.parts, name, err)
+		case !inner.Empty():
+			return w.part(inner, body, "text/plain", depth+1)
+		case isMail:
+			w.missed("part %d should be a mail, but has no header", w.parts)
+		}
+	}
 	switch containerOf(kind, name, data) {
 	case zipFile:
-		return w.zip(name, data)
+		return w.zip(name, data, depth)
 	case tnef:
 		return w.tnef(data, depth)
 	case signed:
@@ -256,8 +257,9 @@ func (w *walk) multipart(body []byte, boundary, kind string, depth int) error {
 			w.missed("part %d ends without its closing boundary: the mail may be cut off", w.parts)
 		}
 		h, inner, err := w.header(b.before)
-		if err != nil {
-			return err
+		if err != nil { // it is left out, as one that isn't what it says: the others are read
+			w.missed("the part behind part %d is not read: %s", w.parts, err)
+			h, inner = Header{}, nil
 		}
 		if err := w.part(h, inner, usual, depth+1); err != nil {
 			return err
@@ -267,6 +269,16 @@ func (w *walk) multipart(body []byte, boundary, kind string, depth int) error {
 		}
 	}
 	return nil
+}
+
+// LacksEnd reports whether a mail is visibly cut off: its multipart isn't closed, or it ends within a line. One that isn't a multipart
+// and is cut behind a line can't be told from a shorter one. It looks at no more than that: it isn't run in the sandbox.
+func LacksEnd(header, whole []byte) bool {
+	kind, parameters := Structured(ReadHeader(header).Get("Content-Type"))
+	if boundary := parameters["boundary"]; strings.HasPrefix(kind, "multipart/") && boundary != "" {
+		return !bytes.Contains(whole, []byte("\n--"+boundary+"--"))
+	}
+	return !bytes.HasSuffix(whole, []byte{'\n'})
 }
 
 // boundaries finds the lines that separate the parts of a multipart.

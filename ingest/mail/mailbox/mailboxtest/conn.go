@@ -301,6 +301,9 @@ func (c *conn) fetch(rest string, fault Fault) bool {
 			section, body = "BODY[HEADER]<0>", header+"\r\n\r\n"
 		}
 		body = body[:min(len(body), most(rest))]
+		if fault == Short {
+			body = body[:len(body)/2]
+		}
 		size := len(m.Raw)
 		if m.Size > 0 {
 			size = m.Size

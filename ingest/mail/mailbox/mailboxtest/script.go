@@ -23,6 +23,7 @@ const (
 	Refuse         // the answer is NO
 	Throttle       // the answer is NO, and to come back after ThrottleTime
 	Lie            // the literal is announced with a length that nobody asked for
+	Short          // half of the mail is given as if it were all
 	Chat           // the flags of each mail are told before the answer, as when another client changes them
 )
 
