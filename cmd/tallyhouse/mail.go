@@ -23,7 +23,7 @@ func mailCommand(s *shell) *cobra.Command {
 		Use:     "mail",
 		GroupID: groupCare,
 		Short:   "Look after mails that became no record, read a record's invoice again, show what is kept of it",
-		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail release 1767225600.17\n" +
+		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail release k7q2mzda.1767225600.17\n" +
 			"  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 	}
 	f.add(cmd.PersistentFlags(), []string{devMailbox}, devTenant)
@@ -116,7 +116,7 @@ func releaseMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		Short: "Have a quarantined or failed mail read as one of an allowed sender",
 		Long: "Takes a mail out of quarantine, or gives one that failed or was set aside another chance. The worker reads it\n" +
 			"at once, as if its sender were allowed. MAIL is what the lists show.",
-		Example: "  tallyhouse mail release 1767225600.17",
+		Example: "  tallyhouse mail release k7q2mzda.1767225600.17",
 		Args: cobra.MatchAll(one("MAIL"), func(_ *cobra.Command, args []string) error {
 			return mail.CheckID(args[0])
 		}),

@@ -175,7 +175,7 @@ func TestAQuarantinedMailIsListedAndReleased(t *testing.T) {
 		waiting[0].MessageID != "m1" || waiting[0].Reason != "the sender x@evil.example is not among those that are allowed" {
 		t.Fatalf("listed are %+v, %v", waiting, err)
 	}
-	for _, id := range []string{"x", "1.99", "9." + fmt.Sprint(waiting[0].UID)} {
+	for _, id := range []string{"x", "1.99", "9." + fmt.Sprint(waiting[0].UID), boxName(o) + ".9." + fmt.Sprint(waiting[0].UID)} {
 		if err := in.Release(t.Context(), id); err == nil {
 			t.Errorf("mail %s was released", id)
 		}
