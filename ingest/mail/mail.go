@@ -87,6 +87,7 @@ type step string
 const (
 	stepKnown      step = "known" // a mail of a sender whom people know is queued
 	stepClaimed    step = "claimed"
+	stepTried      step = "tried" // the reading of a mail, alone, is counted and begins
 	stepFetched    step = "fetched"
 	stepKept       step = "kept" // mail and files are among the originals
 	stepQueued     step = "queued"
