@@ -53,7 +53,7 @@ func Recipients() []string {
 // Options are what an intake needs.
 type Options struct {
 	Mailboxes  []mailbox.Options // each Address with its tenant
-	Recipients []string          // header fields, in the order in which they are looked at; default Recipients()
+	Recipients []string          // header fields; the envelope's are looked at first, else in this order; default Recipients()
 	Limits     Limits
 	Reader     isolated.Options // how PDFs and e-invoices are read
 	// MaxAmount is the largest amount that is taken as certain, in minor units; default 100,000,000.00, at most
