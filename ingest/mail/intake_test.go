@@ -396,6 +396,23 @@ func (m *meanwhile) Put(ctx context.Context, tenant string, content []byte) erro
 	return m.Originals.Put(ctx, tenant, content)
 }
 
+// Given a record of a mail whose Message-ID has bytes that aren't of UTF-8, when it is read again, then its mail is found.
+func TestRetryFindsAMailWhateverItsMessageID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	o := scripted(t, s)
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "r\xe4\xffchnung@b.example", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	in := w.intake([]mailbox.Options{o})
+	for id := range w.settled(1) {
+		w.reaches(id, versionRead)
+		again, err := in.Retry(t.Context(), id)
+		if err != nil || again.Status != "completed" {
+			t.Errorf("read again it is %+v, %v", again, err)
+		}
+	}
+}
+
 // Given a record that a person confirms, before it is read again or at that very moment, then it stays as they have confirmed it.
 func TestRetryLeavesWhatAPersonHasConfirmed(t *testing.T) {
 	w := newWorld(t)
