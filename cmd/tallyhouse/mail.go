@@ -31,7 +31,8 @@ func mailCommand(s *shell) *cobra.Command {
 	cmd.AddCommand(
 		listMails(s, to, &f, "failed", "List the mails that can't be handled, with the reason",
 			"Lists the mails that can't be handled as they are: to an address of no project, too large, broken. They stay\n"+
-				"where they are. When an intake address is added, and when a worker starts, they are looked at again.", (*mail.Intake).Failed),
+				"where they are. When an intake address is added, and when a worker starts, those to an address of no project\n"+
+				"are looked at again.", (*mail.Intake).Failed),
 		listMails(s, to, &f, "ignored", "List the mails without an invoice, with what they have instead",
 			"Lists the mails to intake addresses that have neither a PDF nor an e-invoice, or are automatic replies. They\n"+
 				"stay where they are and become no record.",
