@@ -23,7 +23,7 @@ func mailCommand(s *shell) *cobra.Command {
 		Use:     "mail",
 		GroupID: groupCare,
 		Short:   "Look after mails that became no record, read a record's invoice again, show what is kept of it",
-		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail release 1767225600.17\n" +
+		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail release k7q2mzda.1767225600.17\n" +
 			"  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 	}
 	f.add(cmd.PersistentFlags(), []string{devMailbox}, devTenant)
@@ -31,7 +31,8 @@ func mailCommand(s *shell) *cobra.Command {
 	cmd.AddCommand(
 		listMails(s, to, &f, "failed", "List the mails that can't be handled, with the reason",
 			"Lists the mails that can't be handled as they are: to an address of no project, too large, broken. They stay\n"+
-				"where they are. When an intake address is added, and when a worker starts, they are looked at again.", (*mail.Intake).Failed),
+				"where they are. When an intake address is added, and when a worker starts, those to an address of no project\n"+
+				"are looked at again.", (*mail.Intake).Failed),
 		listMails(s, to, &f, "ignored", "List the mails without an invoice, with what they have instead",
 			"Lists the mails to intake addresses that have neither a PDF nor an e-invoice, or are automatic replies. They\n"+
 				"stay where they are and become no record.",
@@ -116,7 +117,7 @@ func releaseMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		Short: "Have a quarantined or failed mail read as one of an allowed sender",
 		Long: "Takes a mail out of quarantine, or gives one that failed or was set aside another chance. The worker reads it\n" +
 			"at once, as if its sender were allowed. MAIL is what the lists show.",
-		Example: "  tallyhouse mail release 1767225600.17",
+		Example: "  tallyhouse mail release k7q2mzda.1767225600.17",
 		Args: cobra.MatchAll(one("MAIL"), func(_ *cobra.Command, args []string) error {
 			return mail.CheckID(args[0])
 		}),

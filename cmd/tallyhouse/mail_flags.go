@@ -135,7 +135,7 @@ func (f *mailFlags) addReading(flags *pflag.FlagSet, originals string) {
 	flags.StringVar(&f.done, "mail-done", "keyword", "what marks a done mail: keyword, or folder, to which it is moved")
 	flags.StringVar(&f.folder, "mail-folder", "Tallyhouse", "the folder of done mails, with --mail-done folder")
 	flags.StringSliceVar(&f.recipients, "mail-recipients", mail.Recipients(),
-		"header fields in which intake addresses are looked for, in this order")
+		"header fields in which intake addresses are looked for, those of the envelope first, else in this order")
 	flags.DurationVar(&f.poll, "mail-poll", 15*time.Second, "how often a mailbox is asked for new mail that can't tell of it (no IDLE)")
 	flags.Int64Var(&f.maxBytes, "mail-max-bytes", 50<<20, "largest mail that is read")
 	flags.IntVar(&f.maxPDFs, "mail-max-pdfs", 50, "most PDFs and e-invoices of a mail; one with more fails")

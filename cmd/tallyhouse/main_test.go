@@ -120,7 +120,7 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 		},
 		"a probe without time": {args: []string{"probe", "--timeout", "0s", "tcp://127.0.0.1:1"}, want: []string{"--timeout must be above zero"}},
 		"a mail that can't be": {
-			args: []string{"mail", "release", "7,12"}, want: []string{`the id of a mail is two numbers with a dot between them, not "7,12"`},
+			args: []string{"mail", "release", "7,12"}, want: []string{"two numbers, with dots between them", `not "7,12"`},
 		},
 		"no topic to release": {
 			args: []string{"release", "ledger.record"}, want: []string{`"ledger.record" is no topic that this version stores`},

@@ -75,13 +75,25 @@ type recipient struct{ full, plain string }
 // writes.
 var visible = []string{"to", "cc", "resent-to", "resent-cc"}
 
-// recipients are a mail's, in the order of the fields. Fields of the envelope count where the mailbox's own server
-// wrote them: a sender can write them, too, but not above the server's trace.
+func isVisible(field string) bool { return slices.Contains(visible, strings.ToLower(field)) }
+
+// recipients are a mail's, those of the envelope first: no number of others that the sender writes hides them. Fields of the envelope
+// count where the mailbox's own server wrote them: a sender can write them, too, but not above the server's trace.
 func recipients(h, trusted message.Header, fields []string) []recipient {
 	var all []recipient
+	fields = slices.Clone(fields)
+	slices.SortStableFunc(fields, func(a, b string) int {
+		switch {
+		case isVisible(a) == isVisible(b):
+			return 0
+		case isVisible(b):
+			return -1
+		}
+		return 1
+	})
 	for _, field := range fields {
 		from := trusted
-		if slices.Contains(visible, strings.ToLower(field)) {
+		if isVisible(field) {
 			from = h
 		}
 		for _, address := range from.Addresses(field) {

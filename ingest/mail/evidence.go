@@ -81,6 +81,10 @@ func evidenceOf(o mailbox.Options, validity uint32, m mailbox.Mail, messageID st
 	return e
 }
 
+// messageID is a mail's as its reader in the sandbox gives it, and as records have it: each byte that isn't of UTF-8 is U+FFFD. So one mail
+// has one, wherever it is taken from.
+func messageID(h message.Header) string { return string([]rune(h.MessageID())) }
+
 func headerText(s string) events.Opt[string] {
 	return text(untrusted.Cut(untrusted.Line(s), longestHeader))
 }

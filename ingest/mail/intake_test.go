@@ -184,6 +184,73 @@ func TestAnAddressThatBecomesKnownBringsItsMailsIn(t *testing.T) {
 	}
 }
 
+// Given mails that failed, one by what is in it and one by its address, when addresses of projects are added and the worker starts again, then
+// only the one whose address it is is fetched again; that the other one is released has it read.
+func TestAMailThatFailedByItsBodyIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	o := scripted(t, s)
+	two := [][]byte{invoicePDF("1"), invoicePDF("2")}
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m1", pdfs: two}.raw()))
+	s.Deliver(string(testMail{to: "late@intake.example", id: "m2", pdfs: two[:1]}.raw()))
+	bodies := func(uid string) (n int) {
+		for _, c := range s.Log() {
+			if strings.HasPrefix(c, "UID FETCH "+uid+" ") && strings.Contains(c, "BODY.PEEK[]") {
+				n++
+			}
+		}
+		return n
+	}
+	one := func(in *Intake) { in.options.Limits.Files = 1 }
+	first := w.intake([]mailbox.Options{o}, one)
+	marked(t, o, mailbox.Failed, 2)
+	eventually(t, "the table has why", func() error {
+		h, err := mailOf(t, o, 1)
+		if err != nil {
+			return err
+		}
+		id := unrecorded(tenant, "P1", h)
+		of, err := (directory{[]*database.Server{w.db}}).told(t.Context(), tenant, []string{"P1"}, []string{id})
+		if err == nil && of[id].reason != reasonTooLarge {
+			err = fmt.Errorf("it has %+v", of[id])
+		}
+		return err
+	})
+	first.end()
+	before := bodies("1")
+	again := w.intake([]mailbox.Options{o}, one)
+	w.project("P9", "late@intake.example")
+	w.settled(1)
+	marked(t, o, mailbox.Done, 1)
+	if n := bodies("1"); n != before {
+		t.Errorf("the mail that failed by its body was fetched %d times more", n-before)
+	}
+	again.end()
+
+	w.intake([]mailbox.Options{o}) // as many files are allowed now
+	if err := again.Release(t.Context(), mailID{boxName(o), 1, 1}.String()); err != nil {
+		t.Fatal(err)
+	}
+	w.settled(3)
+	marked(t, o, mailbox.Done, 2)
+}
+
+// mailOf is the header of a mail.
+func mailOf(t *testing.T, o mailbox.Options, uid mailbox.UID) ([]byte, error) {
+	t.Helper()
+	box, err := mailbox.Open(t.Context(), o)
+	if err != nil {
+		return nil, err
+	}
+	defer box.Close()
+	mails, err := box.Mails(t.Context(), []mailbox.UID{uid})
+	if err != nil || len(mails) != 1 {
+		return nil, fmt.Errorf("%d mails, %w", len(mails), err)
+	}
+	return mails[0].Header, nil
+}
+
 // A PDF that can't be read is a failed record; the other PDFs of its mail aren't touched by it.
 func TestAPDFThatCannotBeReadIsAFailedRecord(t *testing.T) {
 	w := newWorld(t)
@@ -394,6 +461,23 @@ func (m *meanwhile) Put(ctx context.Context, tenant string, content []byte) erro
 		happens()
 	}
 	return m.Originals.Put(ctx, tenant, content)
+}
+
+// Given a record of a mail whose Message-ID has bytes that aren't of UTF-8, when it is read again, then its mail is found.
+func TestRetryFindsAMailWhateverItsMessageID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	o := scripted(t, s)
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "r\xe4\xffchnung@b.example", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	in := w.intake([]mailbox.Options{o})
+	for id := range w.settled(1) {
+		w.reaches(id, versionRead)
+		again, err := in.Retry(t.Context(), id)
+		if err != nil || again.Status != "completed" {
+			t.Errorf("read again it is %+v, %v", again, err)
+		}
+	}
 }
 
 // Given a record that a person confirms, before it is read again or at that very moment, then it stays as they have confirmed it.

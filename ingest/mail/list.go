@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"tallyhouse/ingest/mail/derived"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/sandbox"
@@ -54,62 +56,145 @@ func (in *Intake) Waiting(ctx context.Context, each func(Listed)) error {
 // errNotListed says that no mailbox has a mail to release.
 var errNotListed = errors.New("no such mail is failed, ignored or quarantined")
 
+// errOtherMailbox says that an id names a mailbox that the command doesn't look at.
+var errOtherMailbox = errors.New("it is in none of these mailboxes: give the command the one it is in (--imap)")
+
 // errNotKept says that a release from quarantine would be forgotten.
 var errNotKept = errors.New("the mailbox takes no keywords, so the release can't be kept: " +
 	"allow its sender in the mailbox's URL, start the worker with it, and release the mail then")
 
 // Release gives a mail back that is failed, ignored or quarantined: the worker reads it as one of an allowed sender, at
-// once when it can be told by Kafka. It is named as Listed does.
+// once when it can be told by Kafka. It is named as Listed does; without its mailbox as long as only one has such a mail.
 func (in *Intake) Release(ctx context.Context, id string) error {
-	validity, uid, err := parseID(id)
+	named, err := parseID(id)
 	if err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
-	for _, o := range in.options.Mailboxes {
-		found, err := in.releaseFrom(ctx, o, validity, uid)
-		if err != nil {
-			return fmt.Errorf("release mail %s: %w", id, err)
-		}
-		if found {
-			return nil
-		}
+	o, err := in.mailboxOf(ctx, named)
+	if err != nil {
+		return fmt.Errorf("release mail %s: %w", id, err)
 	}
-	return fmt.Errorf("release mail %s: %w", id, errNotListed)
+	found, err := in.releaseFrom(ctx, o, named)
+	if err != nil {
+		return fmt.Errorf("release mail %s: %w", id, err)
+	}
+	if !found {
+		return fmt.Errorf("release mail %s: %w", id, errNotListed)
+	}
+	return nil
 }
+
+// mailID names a mail among those of all mailboxes: what UIDVALIDITY and UID name is another mail in each, and another tenant's
+// it may be.
+type mailID struct {
+	box      string // boxName; "" in ids of versions that didn't name the mailbox
+	validity uint32
+	uid      mailbox.UID
+}
+
+func (id mailID) String() string { return fmt.Sprintf("%s.%d.%d", id.box, id.validity, id.uid) }
+
+// boxNameLetters are few enough to type, and as many as tell any mailboxes of one configuration apart.
+const boxNameLetters = 8
+
+// boxName is a mailbox's in ids of mails. It follows from server, user and folder alone, so it is every worker's and command's.
+func boxName(o mailbox.Options) string {
+	return derived.ID("", nil, o.User, strings.ToLower(o.Host), o.Mailbox)[:boxNameLetters]
+}
+
+var mailIDs = regexp.MustCompile(fmt.Sprintf(`^(?:([a-z2-7]{%d})\.)?([0-9]+)\.([0-9]+)$`, boxNameLetters))
 
 // CheckID says of what can't be a mail's id, as Listed has it, that it can't.
 func CheckID(id string) error {
-	_, _, err := parseID(id)
+	_, err := parseID(id)
 	return err
 }
 
-func parseID(id string) (validity uint32, uid mailbox.UID, err error) {
-	first, second, _ := strings.Cut(id, ".")
-	v, wrong := strconv.ParseUint(first, 10, 32)
-	u, wrongUID := strconv.ParseUint(second, 10, 32)
-	if wrong != nil || wrongUID != nil {
-		return 0, 0, fmt.Errorf("the id of a mail is two numbers with a dot between them, not %q", id)
+func parseID(id string) (mailID, error) {
+	parts := mailIDs.FindStringSubmatch(id)
+	if parts == nil {
+		return mailID{}, errNoID(id)
 	}
-	return uint32(v), mailbox.UID(u), nil
+	v, wrong := strconv.ParseUint(parts[2], 10, 32)
+	u, wrongUID := strconv.ParseUint(parts[3], 10, 32)
+	if wrong != nil || wrongUID != nil {
+		return mailID{}, errNoID(id)
+	}
+	return mailID{parts[1], uint32(v), mailbox.UID(u)}, nil
 }
 
-func (in *Intake) releaseFrom(ctx context.Context, o mailbox.Options, validity uint32, uid mailbox.UID) (bool, error) {
+func errNoID(id string) error {
+	return fmt.Errorf("the id of a mail is the %d letters of its mailbox and two numbers, with dots between them, "+
+		"as the lists show it, not %q", boxNameLetters, id)
+}
+
+// mailboxOf is the one mailbox that a mail is in. Where the id doesn't name it, all are asked, and whether the mail is open or done makes
+// no difference: whoever has an old list means one that waited then.
+func (in *Intake) mailboxOf(ctx context.Context, id mailID) (mailbox.Options, error) {
+	var boxes []mailbox.Options
+	for _, o := range in.options.Mailboxes {
+		if id.box == "" || id.box == boxName(o) {
+			boxes = append(boxes, o)
+		}
+	}
+	if len(boxes) == 0 {
+		return mailbox.Options{}, errOtherMailbox
+	}
+	if len(boxes) == 1 {
+		return boxes[0], nil
+	}
+	var having []mailbox.Options
+	var names []string
+	for _, o := range boxes {
+		has, err := in.hasMail(ctx, o, id)
+		if err != nil {
+			return mailbox.Options{}, fmt.Errorf("whose mail it is can't be told: %w", err)
+		}
+		if has {
+			having = append(having, o)
+			names = append(names, fmt.Sprintf("%s of tenant %s (%s)", o.Address, o.Tenant, mailID{boxName(o), id.validity, id.uid}))
+		}
+	}
+	switch len(having) {
+	case 0:
+		return mailbox.Options{}, errNotListed
+	case 1:
+		return having[0], nil
+	}
+	return mailbox.Options{}, fmt.Errorf("%d mailboxes have such a mail, so name it as the lists do: %s",
+		len(having), strings.Join(names, ", "))
+}
+
+func (in *Intake) hasMail(ctx context.Context, o mailbox.Options, id mailID) (bool, error) {
 	box, err := mailbox.Open(ctx, o)
 	if err != nil {
 		return false, err
 	}
 	defer box.Close()
-	if box.UIDValidity != validity {
+	if box.UIDValidity != id.validity {
 		return false, nil
 	}
-	mails, err := box.Mails(ctx, []mailbox.UID{uid})
+	mails, err := box.Mails(ctx, []mailbox.UID{id.uid})
+	return len(mails) > 0, err
+}
+
+func (in *Intake) releaseFrom(ctx context.Context, o mailbox.Options, id mailID) (bool, error) {
+	box, err := mailbox.Open(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	defer box.Close()
+	if box.UIDValidity != id.validity {
+		return false, nil
+	}
+	mails, err := box.Mails(ctx, []mailbox.UID{id.uid})
 	if err != nil || len(mails) == 0 || mails[0].State.Open() || mails[0].State.Mark() == mailbox.Done {
 		return false, err
 	}
 	if err := in.release(ctx, box, o, mails[0]); err != nil {
 		return false, err
 	}
-	if err := in.tellReleased(ctx, o, validity, mails[0]); err != nil {
+	if err := in.tellReleased(ctx, o, id.validity, mails[0]); err != nil {
 		in.options.Log.Warn("the worker can't be told of the release, so it takes minutes to see it", "error", err)
 	}
 	return true, nil
@@ -170,9 +255,9 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 		}
 		h := message.ReadHeader(m.Header)
 		each(Listed{
-			Mailbox: o.String(), Tenant: o.Tenant, ID: fmt.Sprintf("%d.%d", box.UIDValidity, m.UID),
+			Mailbox: o.String(), Tenant: o.Tenant, ID: mailID{boxName(o), box.UIDValidity, m.UID}.String(),
 			UIDValidity: box.UIDValidity, UID: uint32(m.UID), Arrived: m.Arrived, Size: m.Size,
-			From: h.Text("From"), Subject: h.Text("Subject"), MessageID: h.MessageID(), Reason: d.reason,
+			From: h.Text("From"), Subject: h.Text("Subject"), MessageID: messageID(h), Reason: d.reason,
 		})
 	}
 	return nil

@@ -53,7 +53,7 @@ func Recipients() []string {
 // Options are what an intake needs.
 type Options struct {
 	Mailboxes  []mailbox.Options // each Address with its tenant
-	Recipients []string          // header fields, in the order in which they are looked at; default Recipients()
+	Recipients []string          // header fields; the envelope's are looked at first, else in this order; default Recipients()
 	Limits     Limits
 	Reader     isolated.Options // how PDFs and e-invoices are read
 	// MaxAmount is the largest amount that is taken as certain, in minor units; default 100,000,000.00, at most
@@ -87,6 +87,7 @@ type step string
 const (
 	stepKnown      step = "known" // a mail of a sender whom people know is queued
 	stepClaimed    step = "claimed"
+	stepTried      step = "tried" // the reading of a mail, alone, is counted and begins
 	stepFetched    step = "fetched"
 	stepKept       step = "kept" // mail and files are among the originals
 	stepQueued     step = "queued"

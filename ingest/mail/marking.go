@@ -3,7 +3,6 @@ package mail
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"tallyhouse/ingest/mail/mailbox"
@@ -103,6 +102,7 @@ func (s *session) finish(ctx context.Context, m mailbox.Mail, out outcome, began
 	}
 	s.unmarked.forget(m.UID)
 	s.attempts.set(m.UID, 0) // released, it has as many again
+	s.cut.set(m.UID, 0)
 	s.observe(stepMarked)
 	if !again {
 		s.report(m, out, began)
@@ -135,7 +135,7 @@ var outcomes = map[mailbox.Mark]string{
 func (s *session) report(m mailbox.Mail, out outcome, began time.Time) {
 	s.metrics.mails.WithLabelValues(s.name, outcomes[out.mark]).Inc()
 	h := message.ReadHeader(m.Header)
-	attributes := []any{"outcome", outcomes[out.mark], "uid", m.UID, "uidvalidity", s.box.UIDValidity, "messageId", h.MessageID(),
+	attributes := []any{"outcome", outcomes[out.mark], "uid", m.UID, "uidvalidity", s.box.UIDValidity, "messageId", messageID(h),
 		"arrived", m.Arrived, "size", m.Size, "took", time.Since(began).Round(time.Millisecond)}
 	switch {
 	case out.reason != "":
@@ -185,36 +185,4 @@ func (s *session) free(uids ...mailbox.UID) {
 	for _, uid := range uids {
 		delete(s.busy, uid)
 	}
-}
-
-// attempts counts the attempts to read mails of a mailbox that takes no keywords.
-type attempts struct {
-	mutex sync.Mutex
-	of    map[mailbox.UID]int
-}
-
-// tried is how often a mail's reading was begun and not ended, as far as its mailbox or this worker knows.
-func (s *session) tried(m mailbox.Mail) int { return max(m.State.Attempts(), s.attempts.count(m.UID)) }
-
-func (a *attempts) count(uid mailbox.UID) int {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	return a.of[uid]
-}
-
-func (a *attempts) set(uid mailbox.UID, n int) {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	if a.of == nil {
-		a.of = map[mailbox.UID]int{}
-	}
-	if a.of[uid] = n; n == 0 {
-		delete(a.of, uid)
-	}
-}
-
-func (a *attempts) clear() {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	clear(a.of)
 }

@@ -93,7 +93,7 @@ func (s *session) handle(ctx context.Context, c *candidate, t *turn) error {
 	if tried > mailbox.MaxAttempts { // a worker died in the last one
 		return s.finish(ctx, m, outcome{decision: failed(reasonNeverEnded, "%s", reasonSetAside).of(c.decision.projects)}, began)
 	}
-	mine, err := s.box.Claim(ctx, m.UID, tried, s.box.ClaimedByOther(m.State))
+	mine, err := s.box.Claim(ctx, m.UID, 0, s.box.ClaimedByOther(m.State))
 	switch {
 	case errors.Is(err, mailbox.ErrGone):
 		return s.gone(m)
@@ -132,9 +132,6 @@ var reasonSetAside = fmt.Sprintf("reading it was begun %d times and never ended;
 // is, to be tried again, or finished.
 func (s *session) readAlone(ctx context.Context, c *candidate, tried int, t *turn) (*content, error) {
 	m := c.mail
-	if !s.box.Keywords() { // which count them otherwise
-		s.attempts.set(m.UID, tried)
-	}
 	raw, err := s.fetchBody(ctx, m)
 	switch {
 	case errors.Is(err, mailbox.ErrGone):
@@ -144,11 +141,16 @@ func (s *session) readAlone(ctx context.Context, c *candidate, tried int, t *tur
 	case err != nil:
 		return nil, err
 	}
+	if mine, err := s.beginAttempt(ctx, m, tried); err != nil || !mine {
+		return nil, err
+	}
+	s.observe(stepTried)
 	began := time.Now()
 	read, err := s.readMails(ctx, [][]byte{raw})
 	t.spend(time.Since(began))
 	switch {
 	case ctx.Err() != nil:
+		s.cutAttempt(m.UID, tried)
 		return nil, ctx.Err()
 	case err != nil && tried < mailbox.MaxAttempts:
 		s.log.Warn("a mail could not be read and is tried again", "uid", m.UID, "size", m.Size, "tries", tried, "error", err)
@@ -162,12 +164,6 @@ func (s *session) readAlone(ctx context.Context, c *candidate, tried int, t *tur
 		return nil, err
 	}
 	return &content{identity: mailIdentity(read[0].Mail.MessageID, raw), raw: raw, err: read[0].Err, Mail: read[0].Mail}, nil
-}
-
-// endAttempts forgets the attempts to read a mail: it was read.
-func (s *session) endAttempts(ctx context.Context, uid mailbox.UID) error {
-	s.attempts.set(uid, 0)
-	return s.box.EndAttempts(ctx, uid)
 }
 
 // readMails reads mails in one sandboxed process. Its error says that they, and not the installation, are at fault, or

@@ -253,7 +253,7 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, 
 		if m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes {
 			continue
 		}
-		if its := headerText(message.ReadHeader(m.Header).MessageID()).V; id != "" && its != id && (its != "" || exact) {
+		if its := headerText(messageID(message.ReadHeader(m.Header))).V; id != "" && its != id && (its != "" || exact) {
 			continue
 		}
 		if opened++; opened > mostOpenedAgain {

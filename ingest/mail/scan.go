@@ -8,6 +8,7 @@ import (
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/untrusted"
+	"tallyhouse/schemas/events"
 )
 
 // Small mails are read together, up to so many bytes at a time: most that isn't an invoice is small.
@@ -106,10 +107,17 @@ func (s *session) scanPage(ctx context.Context, page []mailbox.UID) error {
 	if err != nil {
 		return err
 	}
+	hopeless, err := s.failedByBody(ctx, mails, decisions)
+	if err != nil {
+		return err
+	}
 	var done batch // of the page
 	var todo []candidate
 	for i, m := range mails {
 		d := decisions[i]
+		if hopeless[m.UID] {
+			continue
+		}
 		if d.mark == mailbox.Done && !s.withinQuota(m) {
 			d = quarantined(reasonQuota, "its sender has sent more mails within an hour than are allowed").of(d.projects)
 		}
@@ -135,6 +143,42 @@ func (s *session) scanPage(ctx context.Context, page []mailbox.UID) error {
 		s.observe(stepKnown)
 	}
 	return nil
+}
+
+// bodyReasons are those that no change of an address takes away.
+var bodyReasons = []string{reasonTooLarge, reasonBroken, reasonNeverEnded, reasonRefused}
+
+// failedByBody are the mails that were marked as failed because of what is in them, by what was told of them: to fetch and read them again
+// gives the same. In a project that they were not told of below, they are new.
+func (s *session) failedByBody(ctx context.Context, mails []mailbox.Mail, decisions []decision) (map[mailbox.UID]bool, error) {
+	tenant := s.watch.box.Tenant
+	var projects, ids []string
+	of := map[mailbox.UID][]string{} // ids
+	for i, m := range mails {
+		if m.State.Mark() != mailbox.Failed || decisions[i].mark != mailbox.Done {
+			continue
+		}
+		for _, project := range decisions[i].projects {
+			id := unrecorded(tenant, project, m.Header)
+			projects, ids, of[m.UID] = append(projects, project), append(ids, id), append(of[m.UID], id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	slices.Sort(projects)
+	var known map[string]told
+	err := s.retry(ctx, "clickhouse", func() (err error) {
+		known, err = s.directory.told(ctx, tenant, slices.Compact(projects), ids)
+		return err
+	})
+	hopeless := map[mailbox.UID]bool{}
+	for uid, ids := range of {
+		hopeless[uid] = !slices.ContainsFunc(ids, func(id string) bool {
+			return known[id].status != events.ReadingWithoutRecord || !slices.Contains(bodyReasons, known[id].reason)
+		})
+	}
+	return hopeless, err
 }
 
 // introduce finds out whose senders people know.

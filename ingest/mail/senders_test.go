@@ -26,10 +26,10 @@ func TestEnvelopeFieldsCountWhereTheOwnServerWroteThem(t *testing.T) {
 	}{
 		{"above the trace", 0, header("Return-Path: <s@sender.example>", "Delivered-To: one@own.example",
 			"X-Original-To: two@own.example", own, senders, "To: Team <three@own.example>"),
-			[]string{"three@own.example", "one@own.example", "two@own.example"}},
+			[]string{"one@own.example", "two@own.example", "three@own.example"}},
 		{"below the trace", 0, header("Delivered-To: one@own.example", own, "X-Original-To: forged@own.example",
 			"Delivered-To: forged@own.example", senders, "Cc: three@own.example"),
-			[]string{"three@own.example", "one@own.example"}},
+			[]string{"one@own.example", "three@own.example"}},
 		{"below a forged trace", 0, header(own, "Envelope-To: forged@own.example", own, "To: three@own.example"), []string{"three@own.example"}},
 		{"below the first of two own servers", 2, header("Received: by store.own.example",
 			"X-Original-To: one@own.example", own, "X-Original-To: forged@own.example", senders),
@@ -43,6 +43,24 @@ func TestEnvelopeFieldsCountWhereTheOwnServerWroteThem(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// Given a mail whose sender writes more recipients than are looked up, when the mailbox's server says that it came for a project, then it is
+// that project's.
+func TestRecipientsOfTheEnvelopeAreNotHidden(t *testing.T) {
+	var to []string
+	for i := range 2 * maxRecipients {
+		to = append(to, fmt.Sprintf("u%d@own.example", i))
+	}
+	h := header("Delivered-To: quartier@intake.example", "Received: from mx.sender.example by mx.own.example; x",
+		"To: "+strings.Join(to, ",\r\n "), "Cc: "+strings.Join(to, ",\r\n "))
+	all := recipients(h, trusted(h, mailbox.Senders{}), Recipients())
+
+	d := choose(all, map[string][]string{"quartier@intake.example": {"P1"}})
+
+	if len(all) != maxRecipients || d.mark != mailbox.Done || !slices.Equal(d.projects, []string{"P1"}) {
+		t.Errorf("of %d recipients the projects are %v: %s", len(all), d.projects, d.reason)
 	}
 }
 
@@ -175,7 +193,7 @@ func TestAQuarantinedMailIsListedAndReleased(t *testing.T) {
 		waiting[0].MessageID != "m1" || waiting[0].Reason != "the sender x@evil.example is not among those that are allowed" {
 		t.Fatalf("listed are %+v, %v", waiting, err)
 	}
-	for _, id := range []string{"x", "1.99", "9." + fmt.Sprint(waiting[0].UID)} {
+	for _, id := range []string{"x", "1.99", "9." + fmt.Sprint(waiting[0].UID), boxName(o) + ".9." + fmt.Sprint(waiting[0].UID)} {
 		if err := in.Release(t.Context(), id); err == nil {
 			t.Errorf("mail %s was released", id)
 		}

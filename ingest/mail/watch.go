@@ -27,7 +27,8 @@ type watch struct {
 	failures  fetchFailures // of bodies
 	untold    fetchFailures // of headers
 	unmarked  fetchFailures // of marks that the server refused
-	attempts  attempts
+	attempts  attempts      // where the mailbox takes no keywords
+	cut       attempts      // which the mailbox counts though they ended before the reading did
 	quota     quota
 	letters   quota // answers, of each who gets them
 	spent     spent
@@ -107,6 +108,7 @@ func (w *watch) run(ctx context.Context) error {
 		}
 		return retry.RetryableError(err)
 	})
+	w.takeBack(ctx)
 	return nil // the context has ended
 }
 
@@ -156,6 +158,7 @@ func (w *watch) session(ctx context.Context) error {
 		w.untold.clear()
 		w.unmarked.clear()
 		w.attempts.clear()
+		w.cut.clear()
 		w.quota.clear()
 		w.letters.clear()
 	}
