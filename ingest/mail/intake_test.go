@@ -86,7 +86,7 @@ func TestMailsThatBecomeNoRecordStayAndSayWhy(t *testing.T) {
 		why  string
 	}{
 		{testMail{to: "nobody@intake.example", id: "f1", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed,
-			"no project has an intake address among the recipients nobody@intake.example"},
+			"no project has an intake address among the recipients catchall@b.example, nobody@intake.example"},
 		{testMail{to: "shared@intake.example", id: "f2", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed, "belongs to several projects: P3, P4"},
 		{testMail{to: "quartier@intake.example", id: "f3", text: strings.Repeat("long ", 5000)}.raw(), mailbox.Failed, "20000 are allowed"},
 		{testMail{to: "quartier@intake.example", id: "f4", pdfs: many}.raw(), mailbox.Failed, "more than 3 PDFs"},
