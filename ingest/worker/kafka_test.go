@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -143,6 +144,9 @@ func TestEveryCompressionIsRead(t *testing.T) {
 	s.checkDeadLetters(refused)
 }
 
+// longerThanSegment is well above segment.ms: the segment that is written to isn't compacted.
+const longerThanSegment = 5 * time.Millisecond
+
 // Compaction keeps the last message of a key. What it took leaves holes, which the position passes.
 func TestACompactedTopic(t *testing.T) {
 	t.Parallel()
@@ -157,6 +161,7 @@ func TestACompactedTopic(t *testing.T) {
 	}
 	for _, m := range append([]message{record(first, 1, nil), record(second, 1, nil), record(first, 2, nil), record(gone, 1, nil)}, last...) {
 		s.sendBy(client, m) // a batch each
+		time.Sleep(longerThanSegment)
 	}
 	a := s.join("a")
 	s.awaitOffsets(4, 5, 7, 8)
@@ -170,6 +175,7 @@ func TestACompactedTopic(t *testing.T) {
 	t.Run("under a worker that reads it", func(t *testing.T) {
 		for v := 4; v < 10; v++ {
 			s.sendBy(client, record(first, v, map[string]any{"net": v, "allocations": []any{}}))
+			time.Sleep(longerThanSegment)
 		}
 		s.model.take(record(first, 9, map[string]any{"net": 9, "allocations": []any{}}))
 		s.awaitAll(15)
