@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"regexp"
 	"slices"
 	"strconv"
@@ -44,15 +45,21 @@ const maxExchangeRates = 30
 // before and behind it is no part of a longer figure or a day.
 var fineFigure = regexp.MustCompile(`(?:^|[^\d.,'])(\d{1,4}[.,]\d{2,6})(?:$|[ ;:)(/a-z]|[.,](?:$| ))`)
 
+// rateOfExchange is a figure over a power of ten: 4.2871 is 42871 over 10000.
+type rateOfExchange struct{ figure, over int64 }
+
 // exchangeRates lists the figures that may be rates of exchange: those with more than two decimals, or beside two currencies.
-func (s *sheet) exchangeRates() (rates []float64) {
+func (s *sheet) exchangeRates() (rates []rateOfExchange) {
 	for _, row := range s.rows {
 		for _, it := range row {
 			for _, found := range fineFigure.FindAllStringSubmatch(it.folded, -1) {
-				figure := strings.Replace(found[1], ",", ".", 1)
-				_, decimals, _ := strings.Cut(figure, ".")
-				rate, err := strconv.ParseFloat(figure, 64)
-				if err == nil && (len(decimals) > 2 || namesTwo(it.runes)) && len(rates) < maxExchangeRates && !slices.Contains(rates, rate) {
+				whole, decimals, _ := strings.Cut(strings.Replace(found[1], ",", ".", 1), ".")
+				rate := rateOfExchange{over: 1}
+				for range decimals {
+					rate.over *= 10
+				}
+				rate.figure, _ = strconv.ParseInt(whole+decimals, 10, 64) // ten digits at most
+				if (len(decimals) > 2 || namesTwo(it.runes)) && len(rates) < maxExchangeRates && !slices.Contains(rates, rate) {
 					rates = append(rates, rate)
 				}
 			}
@@ -82,14 +89,14 @@ func (s *sheet) figures() (all []sum) {
 }
 
 // exchanged are the sums that a rate leads from, and those that it leads to.
-func exchanged(all []sum, rate float64) (from, to side) {
+func exchanged(all []sum, rate rateOfExchange) (from, to side) {
 	for _, f := range all {
 		leadsTo := func(t sum) bool {
-			rounding := 2.0 * PerMinor // a total of rounded parts
+			rounding := int64(2 * PerMinor) // a total of rounded parts
 			if t.amount.decimals == 0 {
 				rounding = one / 2
 			}
-			return t.value != f.value && math.Abs(float64(f.value)*rate-float64(t.value)) <= rounding
+			return t.value != f.value && (t.value < 0) == (f.value < 0) && productsApart(f.value, rate.figure, t.value, rate.over) <= rounding*rate.over
 		}
 		if slices.ContainsFunc(all, leadsTo) {
 			from.sums = append(from.sums, f)
@@ -102,6 +109,20 @@ func exchanged(all []sum, rate float64) (from, to side) {
 	}
 	slices.SortStableFunc(to.sums, func(a, b sum) int { return cmp.Compare(a.item.row, b.item.row) })
 	return from, to
+}
+
+// productsApart is how far the product of two numbers is from that of two others, whatever their signs; math.MaxInt64 where it is farther.
+func productsApart(a, b, c, d int64) int64 {
+	hi, lo := bits.Mul64(uint64(absolute(a)), uint64(absolute(b)))
+	otherHi, otherLo := bits.Mul64(uint64(absolute(c)), uint64(absolute(d)))
+	if hi < otherHi || hi == otherHi && lo < otherLo {
+		hi, lo, otherHi, otherLo = otherHi, otherLo, hi, lo
+	}
+	lo, borrow := bits.Sub64(lo, otherLo, 0)
+	if hi, _ = bits.Sub64(hi, otherHi, borrow); hi > 0 || lo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(lo)
 }
 
 // inTwoCurrencies reports whether each side names its currency, and another one than the other side does. Where the sums of one of them

@@ -1,6 +1,12 @@
 package page
 
-import "testing"
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 // Given a bill that says again in another currency how much its sums are, by a rate that is printed, then its own are read, wherever the
 // others stand and whatever they are called.
@@ -128,4 +134,20 @@ func TestWhatIsConverted(t *testing.T) {
 			t.Errorf("%q: %d marked, want %d", lines, got, want)
 		}
 	}
+}
+
+// How far two products are apart is what numbers without a bound give.
+func TestProductsApartIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.OneOf(rapid.Int64Range(-1_000_000, 1_000_000), rapid.Int64Range(-math.MaxInt64, math.MaxInt64))
+		a, b, c, d := number.Draw(t, "a"), number.Draw(t, "b"), number.Draw(t, "c"), number.Draw(t, "d")
+		product := func(x, y int64) *big.Int { return new(big.Int).Abs(new(big.Int).Mul(big.NewInt(x), big.NewInt(y))) }
+		want := new(big.Int).Abs(new(big.Int).Sub(product(a, b), product(c, d)))
+		if most := big.NewInt(math.MaxInt64); want.Cmp(most) > 0 {
+			want = most
+		}
+		if got := productsApart(a, b, c, d); got != want.Int64() {
+			t.Fatalf("%d, want %s", got, want)
+		}
+	})
 }

@@ -1,9 +1,6 @@
 package page
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // passage is a paragraph with the sums that it tells in sentences.
 type passage struct {
@@ -116,7 +113,7 @@ func (s *sheet) toldAcross(grosses []sum) ruled {
 func (p *passage) withoutPrices() (out []told) {
 	for i, f := range p.figures {
 		price := i+1 < len(p.figures) && slices.ContainsFunc(p.numbers, func(n int64) bool {
-			return n != one && math.Abs(float64(n)*float64(f.value)-float64(p.figures[i+1].value)*one) < one*PerMinor
+			return n != one && productsApart(n, f.value, p.figures[i+1].value, one) < one*PerMinor
 		})
 		if !price {
 			out = append(out, f)
