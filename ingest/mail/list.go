@@ -146,7 +146,7 @@ func (in *Intake) mailboxOf(ctx context.Context, id mailID) (mailbox.Options, er
 	var having []mailbox.Options
 	var names []string
 	for _, o := range boxes {
-		has, err := in.hasMail(ctx, o, id)
+		has, err := hasMail(ctx, o, id)
 		if err != nil {
 			return mailbox.Options{}, fmt.Errorf("whose mail it is can't be told: %w", err)
 		}
@@ -165,39 +165,46 @@ func (in *Intake) mailboxOf(ctx context.Context, id mailID) (mailbox.Options, er
 		len(having), strings.Join(names, ", "))
 }
 
-func (in *Intake) hasMail(ctx context.Context, o mailbox.Options, id mailID) (bool, error) {
-	box, err := mailbox.Open(ctx, o)
-	if err != nil {
-		return false, err
-	}
-	defer box.Close()
-	if box.UIDValidity != id.validity {
-		return false, nil
-	}
-	mails, err := box.Mails(ctx, []mailbox.UID{id.uid})
-	return len(mails) > 0, err
+func hasMail(ctx context.Context, o mailbox.Options, id mailID) (has bool, err error) {
+	err = withMail(ctx, o, id, func(*mailbox.Session, mailbox.Mail) error {
+		has = true
+		return nil
+	})
+	return has, err
 }
 
-func (in *Intake) releaseFrom(ctx context.Context, o mailbox.Options, id mailID) (bool, error) {
+func (in *Intake) releaseFrom(ctx context.Context, o mailbox.Options, id mailID) (found bool, err error) {
+	err = withMail(ctx, o, id, func(box *mailbox.Session, m mailbox.Mail) error {
+		if m.State.Open() || m.State.Mark() == mailbox.Done {
+			return nil
+		}
+		if err := in.release(ctx, box, o, m); err != nil {
+			return err
+		}
+		found = true
+		if err := in.tellReleased(ctx, o, id.validity, m); err != nil {
+			in.options.Log.Warn("the worker can't be told of the release, so it takes minutes to see it", "error", err)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// withMail does something with a mail, if the mailbox has it.
+func withMail(ctx context.Context, o mailbox.Options, id mailID, do func(*mailbox.Session, mailbox.Mail) error) error {
 	box, err := mailbox.Open(ctx, o)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer box.Close()
 	if box.UIDValidity != id.validity {
-		return false, nil
+		return nil
 	}
 	mails, err := box.Mails(ctx, []mailbox.UID{id.uid})
-	if err != nil || len(mails) == 0 || mails[0].State.Open() || mails[0].State.Mark() == mailbox.Done {
-		return false, err
+	if err != nil || len(mails) == 0 {
+		return err
 	}
-	if err := in.release(ctx, box, o, mails[0]); err != nil {
-		return false, err
-	}
-	if err := in.tellReleased(ctx, o, id.validity, mails[0]); err != nil {
-		in.options.Log.Warn("the worker can't be told of the release, so it takes minutes to see it", "error", err)
-	}
-	return true, nil
+	return do(box, mails[0])
 }
 
 // release gives a mail back as one of an allowed sender, unless that would be forgotten.

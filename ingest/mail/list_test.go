@@ -156,3 +156,15 @@ func TestNothingIsFetchedBehindTheMailThatIsLookedFor(t *testing.T) {
 		t.Errorf("to find the mail of a request headers were fetched %d times", n-1)
 	}
 }
+
+// A mailbox that is given twice, its server in other letters, would give each of its mails two workers and one id.
+func TestAMailboxIsGivenOnce(t *testing.T) {
+	once := mailbox.Options{Tenant: "demo"}
+	once.Host, once.User, once.Mailbox = "mail.example:993", "invoices", "INBOX"
+	again := once
+	again.Host = "Mail.Example:993"
+	_, err := New(Options{Mailboxes: []mailbox.Options{once, again}, Log: testLog(t), Metrics: prometheus.NewRegistry()})
+	if err == nil || !strings.Contains(err.Error(), "given twice") {
+		t.Error(err)
+	}
+}

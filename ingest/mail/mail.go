@@ -109,10 +109,11 @@ func New(o Options) (*Intake, error) {
 		if m.Tenant == "" || strings.Contains(m.Tenant, "/") {
 			wrong = append(wrong, fmt.Errorf("mailbox %s needs a tenant without a slash, not %q", m.Address, m.Tenant))
 		}
-		if seen[m.String()] {
+		if name := boxName(m); seen[name] {
 			wrong = append(wrong, fmt.Errorf("mailbox %s is given twice", m.Address))
+		} else {
+			seen[name] = true
 		}
-		seen[m.String()] = true
 	}
 	if o.Limits.Bytes > originals.MaxBytes {
 		wrong = append(wrong, fmt.Errorf("the largest mail must have at most %d bytes, not %d", originals.MaxBytes, o.Limits.Bytes))
