@@ -53,12 +53,12 @@ func loadCommand(s *shell) *cobra.Command {
 			fmt.Fprintf(s.err, "%d messages are good\n", found.Messages)
 			return nil
 		}
-		shards, err := servers.databases()
-		if err != nil {
-			return err
-		}
-		defer closeAll(shards)
-		if wait { // else nobody asks them
+		var shards []*database.Server
+		if wait {
+			if shards, err = servers.databases(); err != nil {
+				return err
+			}
+			defer closeAll(shards)
 			if err := inReach(ctx, shards); err != nil {
 				return fmt.Errorf("nothing was sent, for --wait could learn nothing of it: %w", err)
 			}

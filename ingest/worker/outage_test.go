@@ -15,18 +15,24 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
+// startBehindValve starts a worker whose server a test can take away.
+func (w *world) startBehindValve(name string) (*worker, *clickhousetest.Valve) {
+	w.t.Helper()
+	valve := clickhousetest.NewValve(w.t, w.addr)
+	through, err := database.Open(database.Options{Addr: valve.Addr(), Database: w.name, User: "default"}, 4)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = through.Close() })
+	return w.startOn(name, through), valve
+}
+
 // ClickHouse goes away under load and comes back: the worker says so, keeps little in memory, and goes on by itself.
 func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := newModel()
-	valve := clickhousetest.NewValve(t, w.addr)
-	through, err := database.Open(database.Options{Addr: valve.Addr(), Database: w.name, User: "default"}, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = through.Close() })
-	a := w.startOn("a", through)
+	a, valve := w.startBehindValve("a")
 	first := record("R-first", 1, nil)
 	w.produce(first)
 	m.take(first)
@@ -69,13 +75,7 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 func TestAnIdleWorkerIsNotReadyWithoutItsServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	valve := clickhousetest.NewValve(t, w.addr)
-	through, err := database.Open(database.Options{Addr: valve.Addr(), Database: w.name, User: "default"}, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = through.Close() })
-	a := w.startOn("a", through)
+	a, valve := w.startBehindValve("a")
 	w.await("the worker is ready", func() bool { return a.Ready() == nil })
 
 	valve.Silence()
