@@ -159,8 +159,8 @@ func TestNothingIsFetchedBehindTheMailThatIsLookedFor(t *testing.T) {
 
 // A mailbox that is given twice, its server in other letters, would give each of its mails two workers and one id.
 func TestAMailboxIsGivenOnce(t *testing.T) {
-	once := mailbox.Options{Tenant: "demo"}
-	once.Host, once.User, once.Mailbox = "mail.example:993", "invoices", "INBOX"
+	var once mailbox.Options
+	once.Tenant, once.Host, once.User, once.Mailbox = "demo", "mail.example:993", "invoices", "INBOX"
 	again := once
 	again.Host = "Mail.Example:993"
 	_, err := New(Options{Mailboxes: []mailbox.Options{once, again}, Log: testLog(t), Metrics: prometheus.NewRegistry()})
