@@ -42,8 +42,8 @@ GROUP BY project`
 	return Query{SQL: strings.Join(branches, "\nUNION ALL\n")}
 }
 
-// Tables whose progress is told in ways of their own: sums at positions of all views, streams in the life of each, the empty text while
-// somebody works on its tables.
+// Tables whose progress is something else than positions of theirs: of sums it is that of all views, of streams the life of each, the
+// empty text while somebody works on its tables.
 const (
 	tableSums    = "sums"
 	tableStreams = "streams"

@@ -126,7 +126,7 @@ const silence = 3 * time.Second
 
 // prepare makes the context and the arguments of a statement, which ends when the caller's context does. The returned
 // function must be called when it has ended. The driver does not hear of the caller's context, see ender, but gives up a server that
-// hangs: away tells that by the context.
+// hangs: away knows that by the context.
 func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Settings) (context.Context, []any, func()) {
 	limit := r.timeout
 	if deadline, ok := ctx.Deadline(); ok {

@@ -146,7 +146,7 @@ func (q *queue) wants() bool {
 	return is
 }
 
-// room tells of which mails there are some postponed and few waiting, slow or not.
+// room reports of which mails, slow or not, some are postponed and few are waiting.
 func (q *queue) room() (slow, is bool) {
 	n := map[bool]int{}
 	for _, c := range q.waiting {

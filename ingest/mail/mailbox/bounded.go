@@ -47,7 +47,7 @@ func (c *boundedConn) Read(p []byte) (int, error) {
 
 // response follows the response that a server sends, as the client does: where it is in doubt, the response goes on.
 type response struct {
-	head    []byte // the first bytes, which say whether it is a text
+	head    []byte // the first bytes, by which isText knows a text
 	size    int    // bytes so far, without literals
 	literal int64  // bytes of the literal that are still to come
 	total   int64  // bytes of all its literals
