@@ -57,6 +57,18 @@ const (
 	maxComment   = 1<<16 - 1
 )
 
+// open takes out what is in a container, at a depth.
+func (w *walk) open(c container, name string, data []byte, depth int) error {
+	switch c {
+	case zipFile:
+		return w.zip(name, data, depth)
+	case tnef:
+		return w.tnef(data, depth)
+	default:
+		return w.signed(name, data, depth)
+	}
+}
+
 // zip takes the files out of a zip; one within another, however deep, is not opened.
 func (w *walk) zip(name string, data []byte, depth int) error {
 	if w.inZip {
@@ -64,9 +76,6 @@ func (w *walk) zip(name string, data []byte, depth int) error {
 			w.missed("the file %s of the zip %s is a zip itself, which is not opened", name, w.zipName)
 		}
 		return nil
-	}
-	if depth++; depth > w.limits.Depth {
-		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
 	}
 	tail := data[max(0, len(data)-zipEndSize-maxComment):]
 	end := bytes.LastIndex(tail, zipEnd)
@@ -150,9 +159,6 @@ const (
 
 // tnef takes what is attached in a winmail.dat.
 func (w *walk) tnef(data []byte, depth int) error {
-	if depth++; depth > w.limits.Depth {
-		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
-	}
 	const head, attribute, checksum = 6, 9, 2
 	title := ""
 	var content []byte
@@ -198,9 +204,6 @@ func (w *walk) signed(name string, data []byte, depth int) error {
 	if !ok {
 		w.missed("part %d is signed (S/MIME), and what it signs cannot be found", w.parts)
 		return nil
-	}
-	if depth++; depth > w.limits.Depth {
-		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
 	}
 	inner := cleanName(withoutSuffix(name, ".p7m"))
 	if beginsAsPDF(content) || einvoice.Is(content) {

@@ -220,7 +220,9 @@ func TestEInvoicesAreFoundByTheirRoot(t *testing.T) {
 // Containers that hold others are opened as deep as parts are nested.
 func TestNestedContainersAreBounded(t *testing.T) {
 	tnef, signed, mails := pdf, "Content-Type: application/pdf\r\n\r\n"+pdf, "Content-Type: application/pdf\r\n\r\n"+pdf
+	file, name := pdf, "r.pdf"
 	for range 30 {
+		file, name = signedDER(file), name+".p7m"
 		mails = "Content-Type: application/octet-stream; name=x.eml\r\n\r\n" + mails
 		tnef = tnefOf([2]string{"winmail.dat", tnef})
 		signed = "Content-Type: application/pkcs7-mime\r\n\r\n" + signedDER(signed)
@@ -228,6 +230,7 @@ func TestNestedContainersAreBounded(t *testing.T) {
 	for name, raw := range map[string][]byte{
 		"winmail.dat": carrying("application/ms-tnef", tnef), "signatures": []byte("From: a@b.example\r\n" + signed),
 		"mails in a zip": carrying("application/zip", zipOf(t, zipped{"x.eml", mails, zip.Store})),
+		"signed files":   carrying("application/octet-stream; name="+name, file),
 	} {
 		m, err := message.Read(raw, message.Limits{})
 		if !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), "more than 20 deep") {

@@ -158,8 +158,8 @@ func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 	if w.parts++; w.parts > w.limits.Parts {
 		return fmt.Errorf("%w: it has more than %d parts", ErrTooMany, w.limits.Parts)
 	}
-	if depth > w.limits.Depth {
-		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
+	if err := w.within(depth); err != nil {
+		return err
 	}
 	kind, parameters := Structured(h.Get("Content-Type"))
 	if !strings.Contains(kind, "/") {
@@ -176,6 +176,14 @@ func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 	return w.leaf(kind, name, data, known, h, depth)
 }
 
+// within bounds how deep parts are nested, those of containers among them.
+func (w *walk) within(depth int) error {
+	if depth > w.limits.Depth {
+		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
+	}
+	return nil
+}
+
 // leaf takes a part that has no parts of its own, or what it holds: a mail, or another container.
 func (w *walk) leaf(kind, name string, data []byte, known bool, h Header, depth int) error {
 	if isMail := kind == "message/rfc822" || kind == "message/global"; isMail || strings.HasSuffix(strings.ToLower(name), ".eml") {
@@ -189,13 +197,12 @@ func (w *walk) leaf(kind, name string, data []byte, known bool, h Header, depth 
 			w.missed("part %d should be a mail, but has no header", w.parts)
 		}
 	}
-	switch containerOf(kind, name, data) {
-	case zipFile:
-		return w.zip(name, data, depth)
-	case tnef:
-		return w.tnef(data, depth)
-	case signed:
-		return w.signed(name, data, depth)
+	switch c := containerOf(kind, name, data); c {
+	case zipFile, tnef, signed:
+		if err := w.within(depth + 1); err != nil {
+			return err
+		}
+		return w.open(c, name, data, depth+1)
 	case encrypted:
 		w.missed("part %d is encrypted (S/MIME)", w.parts)
 		return nil
