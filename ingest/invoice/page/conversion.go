@@ -96,7 +96,8 @@ func exchanged(all []sum, rate rateOfExchange) (from, to side) {
 			if t.amount.decimals == 0 {
 				rounding = one / 2
 			}
-			return t.value != f.value && (t.value < 0) == (f.value < 0) && productsApart(f.value, rate.figure, t.value, rate.over) <= rounding*rate.over
+			another := t.value != f.value && (t.value < 0) == (f.value < 0)
+			return another && productsApart(f.value, rate.figure, t.value, rate.over) <= rounding*rate.over
 		}
 		if slices.ContainsFunc(all, leadsTo) {
 			from.sums = append(from.sums, f)
