@@ -20,7 +20,8 @@ func joinSpaced(cells []text.Cell) []text.Cell {
 		if now {
 			c.Text = strings.ReplaceAll(c.Text, " ", "")
 		}
-		if last := len(out) - 1; last >= 0 && (now || spaced) && c.X0-out[last].X1 <= widest*c.Size && c.Size == out[last].Size {
+		last := len(out) - 1
+		if last >= 0 && (now || spaced) && len(out[last].Text) < maxRunes && c.X0-out[last].X1 <= widest*c.Size && c.Size == out[last].Size {
 			out[last].Text += " " + c.Text
 			out[last].X1 = c.X1
 			spaced = true

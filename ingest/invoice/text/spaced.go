@@ -2,6 +2,7 @@ package text
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -52,18 +53,23 @@ func spacedWords(run []Word) []Word {
 	}
 	ordered := slices.Sorted(slices.Values(gaps))
 	usual := ordered[len(ordered)/2]
-	out := []Word{run[0]}
-	out[0].spaced = true
-	for i, gap := range gaps {
-		w := run[i+1]
-		if last := &out[len(out)-1]; gap < max(wider*usual, usual+least) {
-			last.Text += w.Text
-			last.X1 = w.X1
+	var out []Word
+	var text strings.Builder // of the last word
+	for i, w := range run {
+		if i > 0 && gaps[i-1] < max(wider*usual, usual+least) {
+			text.WriteString(w.Text)
+			out[len(out)-1].X1 = w.X1
 			continue
 		}
+		if i > 0 {
+			out[len(out)-1].Text = text.String()
+			text.Reset()
+		}
+		text.WriteString(w.Text)
 		w.spaced = true
 		out = append(out, w)
 	}
+	out[len(out)-1].Text = text.String()
 	return out
 }
 
