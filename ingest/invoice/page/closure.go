@@ -35,7 +35,7 @@ const ratesMakeUp = "rates make up the total"
 
 // ratesInColumns adds up the rows of a table of rates, of which the best one is one, where they make up a total that is labelled elsewhere,
 // or the row below them.
-func ratesInColumns(best ruled, rows []ruled, grosses []sum) (ruled, bool) {
+func (s *sheet) ratesInColumns(best ruled, rows []ruled, grosses []sum) (ruled, bool) {
 	if !slices.ContainsFunc(rows, func(r ruled) bool { return r.net.item == best.net.item && r.grossValue == best.grossValue }) {
 		return ruled{}, false
 	}
@@ -53,12 +53,21 @@ func ratesInColumns(best ruled, rows []ruled, grosses []sum) (ruled, bool) {
 		}
 	}
 	for i := range grosses {
-		if g := &grosses[i]; len(seen) > 1 && g.value == out.grossValue && !g.column && !seen[g.item.row] {
+		g := &grosses[i]
+		whole := !g.column || s.printsInRow(g.item, out.netValue) && s.printsInRow(g.item, out.taxValue)
+		if len(seen) > 1 && g.value == out.grossValue && whole && !seen[g.item.row] {
 			out.gross = g
 			return out, true
 		}
 	}
 	return ruled{}, false
+}
+
+// printsInRow reports whether an amount stands in the row of an item.
+func (s *sheet) printsInRow(it *item, value int64) bool {
+	return slices.ContainsFunc(s.rows[it.row], func(it *item) bool {
+		return slices.ContainsFunc(it.amounts, func(a amount) bool { return a.money() && a.value == value })
+	})
 }
 
 // printedBetween reports whether a value, whatever its sign, stands between two totals.

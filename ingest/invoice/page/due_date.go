@@ -25,6 +25,9 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 		s.dueByTerms(&all, day)
 	}
 	s.withoutInstalments(&all)
+	if certain(issued) {
+		all.all = slices.DeleteFunc(all.all, func(c *candidate) bool { return longBefore(c, day) })
+	}
 	early := s.earlyDays()
 	for _, c := range all.all {
 		s.seenOfDue(c, day, early)
@@ -35,6 +38,13 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 		return &fields.Text{Value: sole.value, Evidence: s.evidence(sole.at, sole.rule, plainly)}
 	}
 	return best
+}
+
+// longBefore reports whether a day lies so long before that of issue that nobody can have meant to be paid until then.
+func longBefore(c *candidate, issued time.Time) bool {
+	const longest = 31 // days
+	due, err := time.Parse(time.DateOnly, c.value)
+	return err == nil && issued.Sub(due).Hours() > longest*24
 }
 
 func (s *sheet) withoutInstalments(all *candidates) {
@@ -125,6 +135,9 @@ func (s *sheet) soleDue(all []*candidate, likeliest *fields.Text, early map[stri
 // labelledDue finds the day that a label of payment announces.
 func (s *sheet) labelledDue(all *candidates, f found) {
 	before := f.item.folded[:f.start]
+	if s.permit.MatchString(f.item.folded) {
+		return // "Fecha Vto. CAE: 11/05/2026"
+	}
 	if s.firstTime.MatchString(before) || s.ofNext(before) {
 		return // of what comes later: "neuer Abschlag, erstmals fällig am", "nächste Vorschreibung: fällig am"
 	}

@@ -161,9 +161,12 @@ func (s *sheet) allDates() []date {
 	return all
 }
 
-// american reports whether the document comes from where months are written first.
+// american reports whether the document comes from where months are written first: others have dollars, too, and no English.
 func (s *sheet) american() bool {
 	dollars, cues := 0, 0
+	if !s.mentions(s.english) {
+		return false
+	}
 	for _, row := range s.rows {
 		for _, it := range row {
 			for _, a := range it.amounts {

@@ -206,7 +206,8 @@ func (s *sheet) moneyRight(it *item, a amount) int {
 	return n
 }
 
-var currencyNames = regexp.MustCompile(`\b(?:eur|euros?|usd|gbp|chf|pln|czk|huf|sek|nok|dkk|inr|fr|sfr|rs|zl|kr|kc|ft|` +
+// currencyNames are names of currencies, with a sum right before them, too.
+var currencyNames = regexp.MustCompile(`(^|[^a-z])(?:eur|euros?|usd|gbp|chf|pln|czk|huf|sek|nok|dkk|inr|fr|sfr|rs|zl|kr|kc|ft|` +
 	`lei|bgn|lv|evro|eyrv)\b\.?|[$~]`)
 
 // withoutCurrency is a folded text without the names of currencies; rare codes
@@ -215,7 +216,7 @@ func withoutCurrency(folded string) string {
 	if alone := strings.Trim(folded, " .:()"); alone == "e" || isCurrency(strings.ToUpper(alone)) {
 		return ""
 	}
-	return currencyNames.ReplaceAllString(folded, " ")
+	return currencyNames.ReplaceAllString(folded, "$1 ")
 }
 
 func hasLetters(s string) bool {

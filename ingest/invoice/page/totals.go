@@ -119,7 +119,7 @@ func (s *sheet) agreeing() (ruled, []sum) {
 		if rest, ok := s.restWithTax(best, within); ok {
 			return rest, all
 		}
-		if whole, ok := ratesInColumns(best, inColumns, grosses); ok {
+		if whole, ok := s.ratesInColumns(best, inColumns, grosses); ok {
 			return whole, all
 		}
 		if t := s.totalRow(grosses); t.gross != nil && best.gross.column && !s.lists[t.gross.item.row] &&

@@ -37,7 +37,7 @@ type vocabulary struct {
 	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate      *words.Pattern
 	yearMonthDay, yearDayMonth, dayAndMonth, monthAndYear, romanMonth *words.Pattern
 	daysInWords                                                       map[string]int // by their letters
-	americanCue                                                       *words.Pattern
+	americanCue, english                                              *words.Pattern
 
 	// Terms of payment.
 	dueLabels                                                                        []label
@@ -48,7 +48,7 @@ type vocabulary struct {
 	deadlineAlone, fullBehind, verbEnd                                               *words.Pattern
 	spanOfTime, numberInWords, onRequest, abbreviation                               *words.Pattern
 	lastDay, lastDayBehind, debited, fromThen, firstTime, settled, would, askedToPay *words.Pattern
-	nextBill                                                                         *words.Pattern
+	nextBill, permit                                                                 *words.Pattern
 	spans                                                                            map[string]unitOfTime // by the word for a week or month
 	numbers                                                                          map[string]int        // by their words' letters
 
@@ -202,6 +202,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.yearMonthDay = w.Compile(`\b((?:19|20)\d\d)\.?(?: m\.?)? ([a-z]{3,12})\.? (\d\d?)\b`)       // as in Hungary and Lithuania
 	v.yearDayMonth = w.Compile(`\b((?:19|20)\d\d)\.? ?(?:gada|g\.?) (\d\d?)\.? ?([a-z]{3,12})\b`) // as in Latvia
 	v.dayAndMonth = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of )?([a-z]{3,12})\b`)
+	v.english = w.AnyIn("en", "invoice word")
 	v.americanCue = w.Compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
 }
 
@@ -249,6 +250,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.fromReceipt = w.Any("from receipt")
 	v.latePayment = w.Any("late")
 	v.nextBill = w.Compile(`^\W*(?:[a-z]{2,6} )?<next>`)
+	v.permit = w.Any("permit")
 	// "spätestens jedoch am", "bis Ende September (30.9.2026)"
 	v.lastDay = w.Compile(`(?:<deadline>(?:,? [a-z]+,? <until>)?|<that is>)[ :]*(?:(?:[a-z]+ ){1,2}\()?$`)
 	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
