@@ -81,15 +81,17 @@ func (v *vocabulary) firstPart(s string) string {
 	return name
 }
 
-// beforeStreet cuts off a street that follows a name behind its legal form without a mark between: "Kiilto Oy Hitsaajankatu 22".
+// beforeStreet cuts off a street or department that follows a name behind its legal form without a mark between: "Kiilto Oy
+// Hitsaajankatu 22", "Kiilto AG Abteilung Buchhaltung".
 func (v *vocabulary) beforeStreet(name string) string {
 	first, end := v.formIn(name)
 	if first == nil {
 		return name
 	}
 	all := []rune(strings.Join(strings.Fields(name), " "))
-	rest := foldText(string(all[end:]))
-	if !hasDigit(rest) || !v.street.MatchString(strings.TrimSpace(rest)) || v.legalForm.MatchString(rest) {
+	rest := strings.TrimSpace(foldText(string(all[end:])))
+	street := hasDigit(rest) && v.street.MatchString(rest)
+	if !street && !v.department.MatchString(rest) || v.legalForm.MatchString(rest) {
 		return name
 	}
 	return strings.TrimSpace(string(all[:end]))

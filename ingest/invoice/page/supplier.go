@@ -157,7 +157,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 			return
 		}
 		said := strings.Trim(foldText(name), " .:#")
-		if s.titleAlone.MatchString(said) || slices.Contains(s.numberWords, said) || rule != ruleSeller && s.townOfLetter(name) {
+		if s.titleAlone.MatchString(said) || slices.Contains(s.numberWords, said) || rule != ruleSeller && (s.townOfLetter(name) || s.belowTown(name, it)) {
 			return
 		}
 		labelled := how == byName && letterWord.MatchString(name) && len([]rune(name)) <= 70
@@ -242,6 +242,26 @@ func (s *sheet) townOfLetter(name string) bool {
 	return slices.ContainsFunc(s.rows, func(row []*item) bool {
 		return slices.ContainsFunc(row, func(it *item) bool { return strings.HasPrefix(it.folded, town+",") && s.placeOfDate(it) })
 	})
+}
+
+// belowTown reports whether a name without a legal form stands right below the town of an address, or below what does: so provinces
+// and countries do.
+func (s *sheet) belowTown(name string, it *item) bool {
+	const lines, leading = 2, 2.0
+	if s.legalForm.MatchString(foldText(name)) {
+		return false
+	}
+	for range lines {
+		above := s.above(it)
+		if above == nil || it.y-above.y > leading*it.size || !sameEdge(above, it) || it.size >= larger*above.size {
+			return false
+		}
+		if s.postalCity.MatchString(above.folded) {
+			return true
+		}
+		it = above
+	}
+	return false
 }
 
 // buyersName reports whether a name begins with a label of who buys: "Customer Lofts Ltd".

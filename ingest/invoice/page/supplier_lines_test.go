@@ -61,6 +61,38 @@ func stated(text *fields.Text) string {
 	return text.Value
 }
 
+// Given parties over addresses, then what stands below a town, its province or country, is no name.
+func TestWhatEndsAnAddressIsNoName(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ := reader.Read(typed.Document(`MARISOL
+Calle Primavera 26
+18006 Granada
+Granada
+España
+                                                   Pedro Carrasco Molina
+                                                   Calle Málaga 4
+                                                   18151 Ogíjares
+                                                   Granada
+                                                   España
+
+Factura INV/2026/00002
+Fecha de factura                        Fecha de vencimiento
+24/04/2026                              24/04/2026
+
+Descripción                             Cantidad   Precio unitario   Impuestos   Importe
+Ordenador                               1,00       2.469,00          21% G       2.469,00 €
+                                                   Importe base                  2.469,00 €
+                                                   IVA 21%                         518,49 €
+                                                   Total                         2.987,49 €
+`), Own{})
+	if name := stated(got.SupplierName); name != "" && name != "MARISOL" {
+		t.Errorf("supplier %s", name)
+	}
+}
+
 // Given a text of the head that is the place of the letter's day, or the second half of a name, then it is no name.
 func TestWhatIsNoNameInTheHead(t *testing.T) {
 	v := testVocabulary(t)
@@ -106,6 +138,8 @@ func TestNamesInTheBlockOfTheTaxID(t *testing.T) {
 		"Vorstand: Dr. Wiebke Harms,\nTorsten Kühl\nUSt-IdNr. DE136695976":               "",
 		"Kallenbach Baustoffhandels-GmbH, Sitz Fulda\nUSt-IdNr. DE136695976":             "Kallenbach Baustoffhandels-GmbH",
 		"Kiilto ja Kumppanit Oy Hitsaajankatu 22, 00810 Helsinki\nUSt-IdNr. DE136695976": "Kiilto ja Kumppanit Oy",
+		"Kiilto ja Kumppanit AG Abteilung Buchhaltung\nUSt-IdNr. DE136695976":            "Kiilto ja Kumppanit AG",
+		"Kiilto Ltd Accounts Department\nUSt-IdNr. DE136695976":                          "Kiilto Ltd",
 		"Wohnbau GmbH & Co. Objekt Allee 12 KG\nUSt-IdNr. DE136695976":                   "Wohnbau GmbH & Co. Objekt Allee 12 KG",
 	} {
 		s := sheetOf(t, lines)

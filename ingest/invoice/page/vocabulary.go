@@ -71,7 +71,7 @@ type vocabulary struct {
 	buyerPhrase, yours, sellers                                              *words.Pattern
 	contact, contactLine, attention, honorific, onBehalf                     *words.Pattern
 	legalForm, publicBody, branch, closing, ownHand                          *words.Pattern
-	street, postalCity, townLine                                             *words.Pattern
+	street, postalCity, townLine, department                                 *words.Pattern
 	nameLabel, blockLabel                                                    *words.Pattern
 	accountHolderLabel, accountHolderWord, bank                              *words.Pattern
 	trade                                                                    *words.Pattern
@@ -394,6 +394,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.ownHand = w.Compile(`[ ,]+<own hand>\W*$`)
 	v.street = w.Compile(`<=street>\.? ?\d|\d+[a-z]?,? <street behind number>|^<street first>` +
 		`|^\d+[a-z]? [a-z]|[a-z]{4,} \d{1,4} ?[a-z]?(?:[/-]\d+)*$`)
+	v.department = w.Compile(`^<department>`)
 	v.postalCity = w.Compile(`(?:^|[ ,·•|~-])(?:[a-z]{1,2}[ -])?\d{4,5}(?: [a-z]{2})? +[a-z]{2}[a-z~.'() /-]+$` +
 		`|\b[a-z]{2},? \d{5}(?:-\d{4})?$|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}$` +
 		`|\b\d{2}-\d{3} [a-z]+|^\d{4,5} [a-z]+|\b[a-z]+,? \d{5}\b`)
