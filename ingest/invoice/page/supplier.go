@@ -157,7 +157,8 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 			return
 		}
 		said := strings.Trim(foldText(name), " .:#")
-		if s.titleAlone.MatchString(said) || slices.Contains(s.numberWords, said) || rule != ruleSeller && (s.townOfLetter(name) || s.belowTown(name, it)) {
+		title := s.titleAlone.MatchString(said) || slices.Contains(s.numberWords, said)
+		if title || rule != ruleSeller && (s.townOfLetter(name) || s.belowTown(name, it)) {
 			return
 		}
 		labelled := how == byName && letterWord.MatchString(name) && len([]rune(name)) <= 70
