@@ -103,6 +103,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	}
 	s.wholeSums()
 	s.brokenDays()
+	s.swedishDays()
 	s.order = orderOf(s.allDates(), s.american())
 	s.prepaid = s.titlePrepaid()
 	s.lists = s.listed()
