@@ -19,11 +19,12 @@ type amount struct {
 	grouped    bool // has thousands separators
 	spaced     bool // grouped by spaces
 	foreign    bool // what a sum of the invoice is in another currency
+	crowns     bool // "kr" stands beside it, of whichever country
 }
 
 // money reports whether the number can be a sum of money as totals print it.
 func (a amount) money() bool {
-	return !a.percent && !a.unit && !a.foreign && (a.decimals == 2 || a.currency != "" && a.decimals <= 2)
+	return !a.percent && !a.unit && !a.foreign && (a.decimals == 2 || (a.currency != "" || a.crowns) && a.decimals <= 2)
 }
 
 // maxDigits bounds the whole part: beyond it, a number is an identifier.
@@ -113,7 +114,7 @@ func (v *vocabulary) parseNumber(s []rune, at int) (a amount, end int, ok bool) 
 	if i < len(s) && (s[i] == '/' || s[i] == ':' || s[i] == '-' || s[i] == '–') && i+1 < len(s) && isDigit(s[i+1]) {
 		return a, skipToken(s, i), false // a date, a time, an identifier
 	}
-	if i < len(s) && unicode.IsLetter(s[i]) && !currencyStartsAt(s, i) && !v.unitAt(s, i) {
+	if i < len(s) && unicode.IsLetter(s[i]) && !currencyStartsAt(s, i) && !crownsAt(s, i) && !v.unitAt(s, i) {
 		return a, skipToken(s, i), false
 	}
 	whole, fraction := parts[0].digits, ""
@@ -194,6 +195,8 @@ func (v *vocabulary) addSurroundings(a *amount, s []rune) {
 		default:
 			if code, n := currencyAt(s, i); code != "" {
 				a.currency, a.end = code, i+n
+			} else if crownsAt(s, i) {
+				a.crowns = true
 			} else if v.unitAt(s, i) {
 				a.unit = true
 			}
@@ -213,6 +216,9 @@ func (v *vocabulary) addSurroundings(a *amount, s []rune) {
 		p -= n
 		a.start = p
 		back()
+	}
+	for _, n := range []int{len("kr"), len("kr.")} { // "kr 1 200", "kr. 1 200"
+		a.crowns = a.crowns || p >= n && crownsAt(s[:p], p-n) && (p == n || !unicode.IsLetter(s[p-n-1]))
 	}
 	if p > 0 && isMinus(s[p-1]) &&
 		(p < 2 || !isLetterOrDigit(s[p-2]) && (p < 3 || s[p-2] != ' ' || !isDigit(s[p-3]))) {

@@ -96,6 +96,10 @@ func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
 		{"crowns, the tax and letters of Sweden", "", "", "Summan är på kr 1.200, utan moms", "SEK", ""},
 		{"crowns and the tax of Norway", "", "", "Beløpet er på kr 1.200, uten mva", "NOK", ""},
 		{"crowns, and nothing that tells whose", "", "", "Beløpet er på kr 1.200", "-", ""},
+		{"an account as it is called in Sweden alone", "", "", "Bankgiro: 5311-2207", "SEK", ""},
+		{"two of them in columns", "", "", "Bankgiro  5311-2207  Plusgiro  48 11 20-3", "SEK", ""},
+		{"an account in Sweden, and a British VAT id", "VAT Reg No GB980780684", "", "Bankgiro 5311-2207", "-", ""},
+		{"a credit at a bank", "", "", "Bank giro credit 5311-2207", "-", ""},
 		{"the account that is debited", "", "", "Debited from your account AT61 1904 3002 3457 3201", "-", ""},
 	}
 	reader, err := preparedReader()

@@ -10,6 +10,9 @@ func (s *sheet) taxInside(g *sum, nets, taxes []sum) ruled {
 	for i := range taxes {
 		t := &taxes[i]
 		rate := s.rateBeside(t)
+		if rate == 0 {
+			rate = s.rateAbove(t)
+		}
 		if t.column || t.value == 0 || rate == 0 || (t.value < 0) != (g.value < 0) || !contains(g.value, t.value, rate) {
 			continue
 		}
@@ -20,6 +23,20 @@ func (s *sheet) taxInside(g *sum, nets, taxes []sum) ruled {
 		}
 	}
 	return ruled{}
+}
+
+// rateAbove is the rate that the row right above a tax names with words of tax and nothing else: "Tax rate 7.00 %" over "Total tax".
+func (s *sheet) rateAbove(t *sum) int64 {
+	if t.item.row == 0 {
+		return 0
+	}
+	row := s.rows[t.item.row-1]
+	value := row[len(row)-1]
+	if len(row) != 2 || row[0].page != t.item.page || !s.anyTax.MatchString(row[0].folded) || len(value.amounts) != 1 ||
+		!value.amounts[0].percent || !sameColumn(value, t.item) {
+		return 0
+	}
+	return value.amounts[0].value
 }
 
 // ratedPair finds two figures without labels that are the net sum and the tax of a labelled total: they add up to it, words of tax stand

@@ -35,6 +35,9 @@ var (
 	employerID = regexp.MustCompile(`(?:^|[^\d-])\d{2}-\d{7}(?:[^\d-]|$)`)
 	// How the numbers of businesses are called where that name is used in one country alone.
 	businessID = regexp.MustCompile(`\b(oib|cvr|adoszam|nip|kvk|siret|siren)\b`)
+	// What accounts in Sweden are called, and their figures: Norway's have others.
+	giroLabel   = regexp.MustCompile(`\b(?:bank|plus)giro(?:t|nr)?\b`)
+	giroFigures = regexp.MustCompile(`\b\d{3,4}-\d{4}\b|\d-\d\b`)
 )
 
 // called returns the country of a telephone number's first figures, as far as its currency is known; else nothing.
@@ -105,6 +108,9 @@ func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (
 	for _, a := range s.accounts(buyers) {
 		say(currencyOf(a.iban[:2]), a.at, "account", true)
 	}
+	if at := s.giro(); at != nil {
+		say("SEK", at, "account", true)
+	}
 	for _, row := range s.rows {
 		for _, it := range row {
 			if buyers[it] || s.buyerWord.MatchString(it.folded) || len(it.runes) > maxLabelled {
@@ -142,6 +148,23 @@ func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (
 	code, crowns := s.crowns()
 	say(code, crowns, "crowns in a language", true)
 	return all
+}
+
+// giro is the label of a Swedish account, beside its figures or over them; nil where there is none.
+func (s *sheet) giro() *item {
+	for r, row := range s.rows {
+		for _, it := range row {
+			if !giroLabel.MatchString(it.folded) {
+				continue
+			}
+			for _, near := range s.rows[r:min(r+2, len(s.rows))] {
+				if near[0].page == it.page && giroFigures.MatchString(fold([]rune(rowText(near)))) {
+					return it
+				}
+			}
+		}
+	}
+	return nil
 }
 
 var printedCrowns = regexp.MustCompile(`\b[Kk]r\b`)

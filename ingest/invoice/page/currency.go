@@ -56,6 +56,11 @@ func currencyAt(s []rune, i int) (code string, length int) {
 	return "", 0
 }
 
+// crownsAt reports whether the word for crowns that Denmark, Norway and Sweden share stands at s[i], with or without a full stop.
+func crownsAt(s []rune, i int) bool {
+	return i+1 < len(s) && (s[i] == 'k' || s[i] == 'K') && s[i+1] == 'r' && (i+2 == len(s) || !unicode.IsLetter(s[i+2]))
+}
+
 func currencyStartsAt(s []rune, i int) bool {
 	code, _ := currencyAt(s, i)
 	return code != ""

@@ -231,6 +231,25 @@ func (s *sheet) wholeDay(it *item, rest string) {
 	}
 }
 
+// swedishDays adds the days that are six figures alone in their cell, "260312" with the year first, where a Swedish account is printed. As
+// others without marks they are days only where a label says so.
+func (s *sheet) swedishDays() {
+	if s.giro() == nil {
+		return
+	}
+	for _, row := range s.rows {
+		for _, it := range row {
+			if len(it.folded) != len("yymmdd") || !allDigits(it.folded) {
+				continue
+			}
+			d := date{end: len(it.folded), year: fullYear(it.folded[:2]), month: atoi(it.folded[2:4]), day: atoi(it.folded[4:]), compact: true}
+			if exists(d.year, d.month, d.day) {
+				it.dates = append(it.dates, d)
+			}
+		}
+	}
+}
+
 func bounded(m [][]int) [][]int { return m[:min(len(m), 64)] }
 
 // numberBefore is a number that is too long for a part of a day, before the day behind its stroke.

@@ -208,11 +208,28 @@ func (b *billing) likeliest() totals {
 	if best.closes() && !b.reasoned(best) {
 		return totals{gross: out.gross}
 	}
+	if !best.whole() && b.less(best) {
+		return totals{}
+	}
 	if out.net != nil && out.tax != nil && best.net+best.tax == best.gross {
 		// What two certain parts add up to is as certain as they are.
 		out.gross.confidence = max(out.gross.confidence, min(out.net.confidence, out.tax.confidence))
 	}
 	return out
+}
+
+// less reports whether more is to pay than a total that net sum and tax don't make up, and nothing printed says why.
+func (b *billing) less(best *bill) bool {
+	var payable, others []sum
+	for _, sm := range b.all {
+		switch sm.role {
+		case rolePayable:
+			payable = append(payable, sm)
+		case roleOther:
+			others = append(others, sm)
+		}
+	}
+	return best.at.role == roleGross && unexplained(best.at, payable, others)
 }
 
 // unsupported reports whether nothing says that a sum is the total: neither a label nor a net sum and tax that make it up. The

@@ -106,3 +106,32 @@ func TestADayBesideTheWordsBelowItsLabel(t *testing.T) {
 		}
 	}
 }
+
+// Given labels in a row, and the values below them set much larger and further down for that, then the day among them is the due date.
+func TestADueDateSetLargeBelowItsLabel(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = `
+                                        Invoice number: 30417
+                                        Date: March 12, 2026
+Paper Harbour, Inc.
+12 Main Street
+Austin, TX 78701
+`
+	const body = `
+DESCRIPTION            PRICE            QUANTITY            SUBTOTAL
+Paper boats            €40.00           2                   €80.00
+
+
+DUE BY                                  ACCOUNT NUMBER                          TOTAL DUE
+
+
+#April 20, 2026        132 456 7            €80.00
+`
+	_, f, _ := reader.Read(set(head, body, ""), Own{})
+	if f.DueDate == nil || f.DueDate.Value != "2026-04-20" {
+		t.Errorf("due date %+v, want 2026-04-20", f.DueDate)
+	}
+}

@@ -383,14 +383,17 @@ func (s *sheet) seenOfDate(c *candidate, all []*candidate, numberAt *item) {
 	c.seen(first.at.row == it.row, "the highest on the page")
 }
 
-// printed is the day of a candidate as its item shows it.
+// printed is the day of a candidate as its item shows it, where it was found: a number may be the same day, "#20260312 · 12 March 2026".
 func (s *sheet) printed(c *candidate) date {
-	for _, d := range c.at.dates {
+	out := date{end: len(c.at.folded)}
+	for _, d := range slices.Backward(c.at.dates) {
 		if day, ok := d.in(s.order); ok && day.String() == c.value {
-			return d
+			if out = d; d.start == c.from {
+				break
+			}
 		}
 	}
-	return date{end: len(c.at.folded)}
+	return out
 }
 
 // lastWord of a text; a number there ends what stands before a label.

@@ -278,3 +278,34 @@ func TestSeasons(t *testing.T) {
 		}
 	}
 }
+
+// Given a code in the block of a party, then it is not the invoice's number.
+func TestTheCodeOfAPartyIsNoNumber(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = `                                                        Serial No. AB.00017
+INVOICE
+                                                        Invoice date: 2026-03-12
+
+Seller                                      Buyer
+
+Alder, Finch and Moss                       Jane Roe
+
+Address: 1204 Willow Falls, CO 66972        Email: jane@example.org
+
+Code: 52-2207719
+
+VAT code: 987654321
+
+Phone: 660-355-1193
+
+Description                  Qty                     Price        Sub total
+Repairs                      1                     20.00 €          20.00 €
+                                              Total amount          20.00 €
+`
+	if got := numberOn(t, reader, page); got == "52-2207719" {
+		t.Errorf("number %q", got)
+	}
+}

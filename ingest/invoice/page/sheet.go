@@ -103,6 +103,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	}
 	s.wholeSums()
 	s.brokenDays()
+	s.swedishDays()
 	s.order = orderOf(s.allDates(), s.american())
 	s.prepaid = s.titlePrepaid()
 	s.lists = s.listed()
@@ -231,6 +232,20 @@ func (s *sheet) below(it *item, lines float64) []*item {
 	return out
 }
 
+// largeBelow is the item of the next row under a label in a row of several that are set much larger than their labels, and further down
+// for that; nil where there is none.
+func (s *sheet) largeBelow(label *item) *item {
+	const much, lines = 1.5, 3.5
+	if label.row+1 == len(s.rows) || len(s.rows[label.row]) < 2 || len(s.rows[label.row+1]) != len(s.rows[label.row]) {
+		return nil
+	}
+	it := s.rows[label.row+1][label.col]
+	if it.page != label.page || !aligned(label, it) || it.size < much*label.size || it.y-label.y > lines*it.size {
+		return nil
+	}
+	return it
+}
+
 // aligned reports whether two items stand in one column.
 func aligned(a, b *item) bool {
 	overlap := math.Min(a.x1, b.x1) - math.Max(a.x0, b.x0)
@@ -335,7 +350,11 @@ func (s *sheet) places(f found) []place {
 		out = append(out, place{r, 0, "beside"})
 	}
 	if f.label.below {
-		for i, b := range s.below(f.item, 2.2) {
+		under := s.below(f.item, 2.2)
+		if large := s.largeBelow(f.item); len(under) == 0 && large != nil {
+			under = []*item{large}
+		}
+		for i, b := range under {
 			out = append(out, place{b, 0, fmt.Sprintf("below %d", min(i, 2))})
 		}
 	}

@@ -239,3 +239,27 @@ func TestLabelsInTwoLanguages(t *testing.T) {
 		}
 	}
 }
+
+// Given a seller's label and below it a longer name that ends where the label does, then that is the supplier.
+func TestANameSetToTheRightBelowItsLabel(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, f, _ := reader.Read(typed.Document(`Invoice 207                                         Date: 2026-03-12
+
+                     Piano lessons
+           2nd March, 4th March     2 hours
+           9th March                1.5 hours
+
+                                                        Total = £140
+
+                                                         Payable to:
+                                                     Henry Middleton
+                                                            07 11 09
+                                                            31440512
+`), Own{})
+	if f.SupplierName == nil || f.SupplierName.Value != "Henry Middleton" {
+		t.Errorf("supplier %+v, want Henry Middleton", f.SupplierName)
+	}
+}

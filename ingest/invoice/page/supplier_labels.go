@@ -111,7 +111,8 @@ func (s *sheet) sellerBlock(label *item, add addName) bool {
 			return false
 		}
 		for _, it := range row {
-			if it.x0 < label.x0-6 || it.x0 > label.x0+40 && !aligned(label, it) {
+			ends := absFloat(it.x1-label.x1) < 3 // set to the right
+			if it.x0 < label.x0-6 && !ends || it.x0 > label.x0+40 && !aligned(label, it) {
 				continue
 			}
 			last = it

@@ -231,8 +231,13 @@ func (s *sheet) otherIDInBlock(c *named, own Own) bool {
 	imprint := ""
 	for _, row := range s.rows {
 		folded := fold([]rune(rowText(row)))
-		if row[0].y < foot*s.heights[row[0].page-1] && !(s.withAccount(folded) && s.belowSums(row[0])) {
-			continue
+		if row[0].y < foot*s.heights[row[0].page-1] {
+			if !s.withAccount(folded) || !s.belowSums(row[0]) {
+				continue
+			}
+		} else if below := s.below(row[0], 1.6); len(row) == 1 && len(below) > 0 && sameEdge(below[0], row[0]) &&
+			s.withAccount(below[0].folded) {
+			folded += " " + below[0].folded // his account has a line of its own
 		}
 		if slices.ContainsFunc(row, func(it *item) bool { return own.isName(s.firstPart(it.text())) }) {
 			return false

@@ -700,3 +700,42 @@ func TestWhatSettlesANameInPlaceOfTheLikeliest(t *testing.T) {
 		}
 	}
 }
+
+// Given a letter at whose foot the tax id and the account of who issued it stand in lines of their own, and above them the address of whom
+// it is for with another tax id, then that one's name is not stated, and the tax id is that of the foot.
+func TestAFootOfSeveralLines(t *testing.T) {
+	reader, err := preparedReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = `
+
+
+Vandersteen Textiel BV
+BE0417.209.371
+Havenlaan 112
+9000 Gent
+`
+	const body = `
+#FACTUUR
+Volgnummer      Factuurdatum  Vervaldatum
+2026/118        2026-03-12    2026-03-27
+
+Poetsen kantoor         4.00        € 120.00                € 480.00
+
+Totaal excl BTW:                         € 480.00
+Totaal incl BTW:                         € 480.00
+`
+	const foot = `
+Griet Maes — Beukenlaan 7 bus 1, 3000 Leuven
+     BTW BE0731.552.818
+  IBAN BE68 5390 0754 7034
+`
+	_, f, _ := reader.Read(set(head, body, foot), Own{})
+	if f.SupplierName != nil && f.SupplierName.Value == "Vandersteen Textiel BV" {
+		t.Error("whom it is for is stated as the supplier")
+	}
+	if f.SupplierTaxID == nil || f.SupplierTaxID.Value != "BE0731552818" {
+		t.Errorf("tax id %+v, want that of the foot", f.SupplierTaxID)
+	}
+}

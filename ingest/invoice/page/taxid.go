@@ -29,6 +29,9 @@ func (s *sheet) idAndName(own Own, buyers map[*item]bool) (taxID *fields.Text, i
 	likeliest := s.supplierNamed(own, windowed, nil) // which finds out, too, what stands below the sender's line
 	taxID, idAt = s.taxID(own, buyers, windowed, likeliest)
 	name = s.supplier(own, buyers, idAt)
+	if !certain(name) && likeliest != nil && s.otherIDInBlock(likeliest, own) {
+		taxID, idAt = s.taxID(own, buyers, windowed, nil) // the likeliest is whom the letter is for
+	}
 	if certain(name) && (!certain(taxID) || s.inAnothersLine(idAt, Key(name.Value))) {
 		known := &named{name: name.Value, key: Key(name.Value), score: name.Evidence.Confidence}
 		known.form = s.legalForm.MatchString(foldText(name.Value))

@@ -152,6 +152,9 @@ func (s *sheet) agreeing() (ruled, []sum) {
 	if t := s.toldSums(grosses); t.gross != nil {
 		return t, all
 	}
+	if t := s.withoutCents(all); t.gross != nil {
+		return t, all
+	}
 	if t := s.exemptNet(nets, taxes, grosses, pick(roleOther)); t.gross != nil {
 		return t, all
 	}

@@ -32,7 +32,8 @@ func encodingTable(name string) [256]string {
 				r = rune(c)
 			}
 		default:
-			if r = charmap.Windows1252.DecodeByte(c); r == '\uFFFD' {
+			// Codes without a character are bullets (ISO 32000-1, D.2, note 3), 127 among them.
+			if r = charmap.Windows1252.DecodeByte(c); r == '\uFFFD' || c == 127 {
 				r = '•'
 			}
 		}
