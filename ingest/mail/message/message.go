@@ -206,6 +206,9 @@ func (w *walk) leaf(kind, name string, data []byte, known bool, h Header, depth 
 	case encrypted:
 		w.missed("part %d is encrypted (S/MIME)", w.parts)
 		return nil
+	case packed:
+		w.missed("part %d (%s) is a RAR or 7z archive, which is not opened: send its files as they are, or in a zip", w.parts, name)
+		return nil
 	case none:
 	}
 	taken, err := w.take(kind, name, data)
