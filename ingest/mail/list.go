@@ -264,7 +264,7 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 		each(Listed{
 			Mailbox: o.String(), Tenant: o.Tenant, ID: mailID{boxName(o), box.UIDValidity, m.UID}.String(),
 			UIDValidity: box.UIDValidity, UID: uint32(m.UID), Arrived: m.Arrived, Size: m.Size,
-			From: h.Text("From"), Subject: h.Text("Subject"), MessageID: messageID(h), Reason: d.reason,
+			From: h.Text("From"), Subject: h.Text("Subject"), MessageID: h.MessageID(), Reason: d.reason,
 		})
 	}
 	return nil
