@@ -78,16 +78,15 @@ func (w *watch) endUnread(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// waits reports whether a record's mail is in this mailbox and will be read.
+// waits reports whether a record's mail is in this mailbox and will be read, or was read: then the table has yet to learn of it.
 func (w *watch) waits(ctx context.Context, r recordState, messageID string) (bool, error) {
-	own, box := *w.Intake, w.box
-	box.DoneFolder = "" // what is there was read
-	own.options.Mailboxes = []mailbox.Options{box}
-	mail, err := own.findMail(ctx, box.Tenant, r, messageID)
+	own := *w.Intake
+	own.options.Mailboxes = []mailbox.Options{w.box}
+	mail, err := own.findMail(ctx, w.box.Tenant, r, messageID)
 	if errors.Is(err, errNoMail) {
 		return false, nil
 	}
-	return mail.state.Open(), err
+	return mail.state.Open() || mail.state.Mark() == mailbox.Done, err
 }
 
 // failUnread sends that a record failed, as it was announced.
