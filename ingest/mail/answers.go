@@ -44,8 +44,8 @@ func (s *session) owed(m mailbox.Mail, out outcome) []events.Event {
 	if unanswerable(h) || strings.EqualFold(sender, wanted.Own()) {
 		return nil
 	}
-	mail := mailIdentity(messageID(h), m.Header)
-	about := events.AnsweredMail{MessageID: headerText(messageID(h)), Subject: headerText(h.Text("Subject")), Reason: text(d.word)}
+	mail := mailIdentity(h.MessageID(), m.Header)
+	about := events.AnsweredMail{MessageID: headerText(h.MessageID()), Subject: headerText(h.Text("Subject")), Reason: text(d.word)}
 	if t := evidenceOf(box, s.box.UIDValidity, m, "").ArrivedAt; t.Ok {
 		about.ArrivedAt = t
 	}

@@ -115,9 +115,13 @@ func recipients(h, trusted message.Header, fields []string) []recipient {
 }
 
 // decide decides about mails as far as their headers tell; Done is what is left to be read. An error says that the
-// directory can't be asked.
-func (in *Intake) decide(ctx context.Context, o mailbox.Options, mails []mailbox.Mail) ([]decision, error) {
-	allowed, err := in.allowedSenders(ctx, o)
+// directory or the originals can't be asked.
+func (in *Intake) decide(ctx context.Context, o mailbox.Options, mails []mailbox.Mail, wait patience) ([]decision, error) {
+	var allowed []string
+	err := wait(ctx, "clickhouse", func() (err error) {
+		allowed, err = in.allowedSenders(ctx, o)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -143,15 +147,27 @@ func (in *Intake) decide(ctx context.Context, o mailbox.Options, mails []mailbox
 		return decisions, nil
 	}
 	slices.Sort(ask)
-	known, err := in.directory.projects(ctx, o.Tenant, slices.Compact(ask))
+	ask = slices.Compact(ask)
+	var known map[string][]string
+	err = wait(ctx, "clickhouse", func() (err error) {
+		known, err = in.directory.projects(ctx, o.Tenant, ask)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
+	chosen := make([]decision, len(mails))
 	for i, all := range to {
-		if len(all) == 0 {
-			continue
+		if len(all) > 0 {
+			chosen[i] = choose(all, known)
 		}
-		switch d := choose(all, known); {
+	}
+	if err := in.belong(ctx, o.Tenant, mails, chosen, wait); err != nil {
+		return nil, err
+	}
+	for i, d := range chosen {
+		switch {
+		case d.mark == mailbox.Unmarked: // it names nobody
 		case decisions[i].mark == mailbox.Done, decisions[i].mark == mailbox.Quarantined && d.mark != mailbox.Done:
 			decisions[i] = d // an unknown address says more than a sender who isn't allowed
 		case d.mark == mailbox.Done:

@@ -25,6 +25,8 @@ type Originals interface {
 	Enlist(ctx context.Context, tenant, thing, record string) (before []string, err error)
 	// First notes what is said of a thing, unless something was noted before, and gives what was noted first.
 	First(ctx context.Context, tenant, thing string, content []byte) (first []byte, err error)
+	// Noted gives what First noted of a thing, nil when it noted nothing.
+	Noted(ctx context.Context, tenant, thing string) ([]byte, error)
 }
 
 // nowhere keeps nothing.
@@ -41,6 +43,8 @@ func (nowhere) Enlist(context.Context, string, string, string) ([]string, error)
 func (nowhere) First(_ context.Context, _, _ string, content []byte) ([]byte, error) {
 	return content, nil
 }
+
+func (nowhere) Noted(context.Context, string, string) ([]byte, error) { return nil, nil }
 
 var errNoOriginals = errors.New("originals are kept nowhere: name their place by --originals-dir or --originals-s3")
 
@@ -81,10 +85,6 @@ func evidenceOf(o mailbox.Options, validity uint32, m mailbox.Mail, messageID st
 	return e
 }
 
-// messageID is a mail's as its reader in the sandbox gives it, and as records have it: each byte that isn't of UTF-8 is U+FFFD. So one mail
-// has one, wherever it is taken from.
-func messageID(h message.Header) string { return string([]rune(h.MessageID())) }
-
 func headerText(s string) events.Opt[string] {
 	return text(untrusted.Cut(untrusted.Line(s), longestHeader))
 }
@@ -104,7 +104,7 @@ func (w *watch) keep(ctx context.Context, from source, files []message.File) err
 func (w *watch) agreed(ctx context.Context, record string, own source) (source, error) {
 	noted := events.AppendReading(nil, &events.Reading{Status: events.ReadingCompleted, Mail: own.evidence})
 	err := w.retry(ctx, "originals", func() (err error) {
-		noted, err = w.options.Originals.First(ctx, w.box.Tenant, thing("mail of a record", record), noted)
+		noted, err = w.options.Originals.First(ctx, w.box.Tenant, mailOfRecord(record), noted)
 		return err
 	})
 	if err != nil {
@@ -116,6 +116,23 @@ func (w *watch) agreed(ctx context.Context, record string, own source) (source, 
 		return own, nil
 	}
 	return source{evidence: first.Mail, raw: own.raw}, nil
+}
+
+// mailOfRecord is what the mail is noted under that a record came with.
+func mailOfRecord(record string) string { return thing("mail of a record", record) }
+
+// notedMail is the mail that a record is told to have come with, as far as it is noted.
+func (in *Intake) notedMail(ctx context.Context, tenant, record string) (mail events.ReadMail, noted bool, err error) {
+	first, err := in.options.Originals.Noted(ctx, tenant, mailOfRecord(record))
+	if err != nil || first == nil {
+		return mail, false, err
+	}
+	r, err := events.ParseReading(string(first))
+	if err != nil {
+		in.options.Log.Error("what was noted of a record can't be read", "record", record, "error", err)
+		return mail, false, nil
+	}
+	return r.Mail, true, nil
 }
 
 func (in *Intake) putAll(ctx context.Context, tenant string, from source, files []message.File) error {

@@ -16,11 +16,18 @@ import (
 type readFile struct {
 	message.File
 	reading reading
+	own     identity
+	of      identity // whose record it has become part of before; the zero value: it isn't known
 }
+
+// isPart reports whether a file has become part of a record before.
+func (f readFile) isPart() bool { return f.of != identity{} }
 
 // found is what of a mail becomes one record (docs/mail.md#for-finance-teams).
 type found struct {
-	first     int // the file that the record's id rests on: its PDF, else its XML
+	first     int      // the file that a new record's id rests on: its PDF, else its XML
+	record    identity // the record's, that of first or of an earlier reading
+	files     []int    // that state it, those first that lead
 	reading   reading
 	documents []document
 }
@@ -40,7 +47,8 @@ const (
 
 // group finds the invoices among the files of a mail, in the order of the files. A PDF and an XML that state the same
 // invoice are one, which is as the XML says. Supporting files are documents of every invoice of the mail: whose they are
-// isn't known. Where no file could be read as an invoice, each is a record that failed.
+// isn't known. Where no file could be read as an invoice, each is a record that failed. What was one invoice stays one, and what was an
+// invoice stays one, whatever of it can be read now: a record is the same however often its mail is read.
 func group(files []readFile) (invoices []found, supporting []readFile) {
 	leaders := leaders(files)
 	anyRead := slices.ContainsFunc(files, func(f readFile) bool { return f.reading.failed == "" })
@@ -50,7 +58,7 @@ func group(files []readFile) (invoices []found, supporting []readFile) {
 	for i, f := range files {
 		lead := leaders[i]
 		alone := lead == i && !slices.Contains(leaders[i+1:], i) && !slices.Contains(leaders[:i], i)
-		if alone && anyRead && f.supports() {
+		if alone && anyRead && !f.isPart() && f.supports() {
 			supporting = append(supporting, f)
 			beside = append(beside, document{Document: events.Document{Name: f.Name, Kind: other}, file: f.File})
 			continue
@@ -63,10 +71,17 @@ func group(files []readFile) (invoices []found, supporting []readFile) {
 		if files[one.first].XML && !f.XML {
 			one.first = i // the id is the same whether XML is read or not
 		}
+		if one.files = append(one.files, i); i == lead {
+			one.files[0], one.files[len(one.files)-1] = i, one.files[0]
+		}
 		one.documents = append(one.documents,
 			document{Document: events.Document{Name: f.Name, Kind: original}, file: f.File, states: lead == i})
 	}
 	for _, one := range all {
+		one.record = files[one.first].own
+		if at := slices.IndexFunc(one.files, func(i int) bool { return files[i].isPart() }); at >= 0 {
+			one.record = files[one.files[at]].of
+		}
 		one.documents = append(one.documents, beside...)
 		invoices = append(invoices, *one)
 	}
@@ -89,7 +104,8 @@ func (f readFile) supports() bool {
 	}
 }
 
-// leaders gives, for each file, the XML that states the same invoice; a file without one leads itself.
+// leaders gives, for each file, the XML that states the same invoice, else the first file of the same record; a file without either leads
+// itself.
 func leaders(files []readFile) []int {
 	of := make([]int, len(files))
 	var leading []int
@@ -99,9 +115,9 @@ func leaders(files []readFile) []int {
 				continue
 			}
 			of[i] = i
-			if at := slices.IndexFunc(leading, func(j int) bool { return same(files[j], f) }); at >= 0 {
+			if at := slices.IndexFunc(leading, func(j int) bool { return together(files[j], f) }); at >= 0 {
 				of[i] = leading[at]
-			} else if xml {
+			} else if xml || f.isPart() {
 				leading = append(leading, i)
 			}
 		}
@@ -109,6 +125,14 @@ func leaders(files []readFile) []int {
 	lead(true)
 	lead(false)
 	return of
+}
+
+// together reports whether a leading file and another one are one invoice.
+func together(leader, file readFile) bool {
+	if leader.isPart() && file.isPart() {
+		return leader.of == file.of
+	}
+	return leader.XML && same(leader, file)
 }
 
 // same reports whether an XML and another file state the same invoice. What could not be read, or has no number, is

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/invoice/known"
+	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/events"
 )
@@ -169,5 +171,36 @@ func TestARecordIsFoundInWhateverProjectItIs(t *testing.T) {
 			}
 			return err
 		})
+	}
+}
+
+// Given a record whose id another tenant has given to one of its own, then it is found as that of the tenant whose mailed record it is; where
+// both are mailed records, neither is taken.
+func TestARecordIsThatOfTheTenantWhoseMailItIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	in := &Intake{directory: directory{[]*database.Server{w.db}}}
+	for _, of := range []string{"other", tenant} {
+		in.options.Mailboxes = append(in.options.Mailboxes, mailbox.Options{Address: mailbox.Address{Tenant: of}})
+	}
+	give := func(id, of, channel string) {
+		e := draft{tenant: of, project: "P1", id: id}.event(versionRead, "completed", time.Now())
+		e.Data.(*events.Record).Intake.Channel = channel
+		w.sendEvent(events.Records, e)
+		eventually(t, "the record is there", func() error {
+			_, err := in.directory.record(t.Context(), of, id)
+			return err
+		})
+	}
+	const mailed, both = events.MailedPrefix + "1", events.MailedPrefix + "2"
+	give(mailed, "other", "manual")
+	give(mailed, tenant, "email")
+	give(both, "other", "email")
+	give(both, tenant, "email")
+	if of, h, err := in.findRecord(t.Context(), mailed); of != tenant || h.channel != "email" || err != nil {
+		t.Errorf("it is found as that of %q, %+v, %v", of, h, err)
+	}
+	if of, _, err := in.findRecord(t.Context(), both); !errors.Is(err, errSeveralTenants) {
+		t.Errorf("it is found as that of %q, %v", of, err)
 	}
 }

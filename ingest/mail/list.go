@@ -210,7 +210,7 @@ func withMail(ctx context.Context, o mailbox.Options, id mailID, do func(*mailbo
 // release gives a mail back as one of an allowed sender, unless that would be forgotten.
 func (in *Intake) release(ctx context.Context, box *mailbox.Session, o mailbox.Options, m mailbox.Mail) error {
 	if !box.Keywords() {
-		d, err := in.decide(ctx, o, []mailbox.Mail{m})
+		d, err := in.decide(ctx, o, []mailbox.Mail{m}, once)
 		if err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 		each(Listed{
 			Mailbox: o.String(), Tenant: o.Tenant, ID: mailID{boxName(o), box.UIDValidity, m.UID}.String(),
 			UIDValidity: box.UIDValidity, UID: uint32(m.UID), Arrived: m.Arrived, Size: m.Size,
-			From: h.Text("From"), Subject: h.Text("Subject"), MessageID: messageID(h), Reason: d.reason,
+			From: h.Text("From"), Subject: h.Text("Subject"), MessageID: h.MessageID(), Reason: d.reason,
 		})
 	}
 	return nil
@@ -302,7 +302,7 @@ func (in *Intake) decideWhole(ctx context.Context, box *mailbox.Session, o mailb
 	if m.State.SetAside() {
 		return failed(reasonNeverEnded, "%s", reasonSetAside), nil
 	}
-	decisions, err := in.decide(ctx, o, []mailbox.Mail{m})
+	decisions, err := in.decide(ctx, o, []mailbox.Mail{m}, once)
 	if err != nil {
 		return decision{}, err
 	}

@@ -154,6 +154,7 @@ func (in *Intake) Run(ctx context.Context) error {
 		w := &watch{Intake: in, box: m, send: send, name: m.String(), log: in.options.Log.With("mailbox", m.String())}
 		work.Go(func() error { return w.run(ctx) })
 		work.Go(func() error { return w.heed(ctx) })
+		work.Go(func() error { return w.endAllUnread(ctx) })
 	}
 	return work.Wait()
 }

@@ -11,56 +11,106 @@ import (
 
 	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/mail/mailbox"
-	"tallyhouse/ingest/mail/message"
 	"tallyhouse/schemas/events"
 )
 
 // making is a mail whose files are made records.
 type making struct {
 	*session
-	mail mailbox.Mail
-	from source
-	ids  []identity // of the files
-	had  []string   // ids of the records that were read before
-	out  *outcome
-	turn *turn
+	mail  mailbox.Mail
+	from  source
+	files []readFile
+	had   []string // ids of the records that were read before
+	out   *outcome
+	turn  *turn
 }
 
 // process makes the records of a mail. When it returns without an error, Kafka has acknowledged all of them.
 func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, out *outcome, t *turn) error {
-	ids := identities(read.identity, out.files)
-	known, err := s.known(ctx, ids, out.projects)
-	if err != nil {
+	making := &making{session: s, mail: m, out: out, turn: t}
+	if err := making.recall(ctx, read.identity); err != nil {
 		return err
 	}
-	if len(known) == len(ids)*len(out.projects) { // the mail was read before
-		for _, project := range out.projects {
-			for _, f := range ids {
-				out.add(project, f.in(s.watch.box.Tenant, project), "known")
-			}
-		}
+	if making.allRead() {
 		return nil
 	}
-	if len(ids)*len(out.projects) > manyRecords {
+	if len(out.files)*len(out.projects) > manyRecords {
 		if err := t.longer(); err != nil {
 			return err
 		}
 	}
-	from := newSource(s.watch.box, s.box.UIDValidity, m, read.MessageID, read.raw)
-	if err := s.keep(ctx, from, out.files); err != nil {
+	making.from = newSource(s.watch.box, s.box.UIDValidity, m, read.MessageID, read.raw)
+	if err := s.keep(ctx, making.from, out.files); err != nil {
 		return err
 	}
-	making := &making{s, m, from, ids, known, out, t}
 	if len(out.files) == 1 {
 		return making.one(ctx)
 	}
 	return making.several(ctx)
 }
 
+// recall finds which records of the mail's files were made before.
+func (m *making) recall(ctx context.Context, mail string) error {
+	tenant := m.watch.box.Tenant
+	err := m.retry(ctx, "originals", func() (err error) {
+		m.files, err = m.watch.recall(ctx, tenant, mail, m.out.files)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var ids []identity
+	for _, f := range m.files {
+		ids = append(ids, f.own)
+		if f.isPart() && f.of != f.own {
+			ids = append(ids, f.of)
+		}
+	}
+	if m.had, err = m.known(ctx, ids, m.out.projects); err != nil {
+		return err
+	}
+	for i, f := range m.files { // of records that were made before anything was noted of them
+		its := slices.ContainsFunc(m.out.projects, func(project string) bool { return slices.Contains(m.had, f.own.in(tenant, project)) })
+		if its && !f.isPart() {
+			m.files[i].of = f.own
+		}
+	}
+	return nil
+}
+
+// allRead reports whether each file of the mail is part of a record that was read before, and tells of those records.
+func (m *making) allRead() bool {
+	var all outcome
+	for _, project := range m.out.projects {
+		for _, f := range m.files {
+			id := f.of.in(m.watch.box.Tenant, project)
+			if !f.isPart() || !slices.Contains(m.had, id) {
+				return false
+			}
+			if !slices.Contains(all.became[project], id) {
+				all.add(project, id, "known")
+			}
+		}
+	}
+	m.out.records, m.out.became = all.records, all.became
+	return true
+}
+
+// group finds the invoices among the mail's files.
+func (m *making) group(ctx context.Context) (invoices []found, supporting []readFile, err error) {
+	err = m.retry(ctx, "originals", func() (err error) {
+		invoices, supporting, err = m.grouped(ctx, m.watch.box.Tenant, m.files)
+		return err
+	})
+	return invoices, supporting, err
+}
+
 // one makes the records of a mail with one file: it is a record whatever the file says, so it shows at once that it waits.
 func (m *making) one(ctx context.Context) error {
-	file := m.out.files[0]
-	alone, _ := group([]readFile{{File: file}})
+	alone, _, err := m.group(ctx)
+	if err != nil {
+		return err
+	}
 	all, err := m.drafts(ctx, alone[0])
 	if err != nil {
 		return err
@@ -68,7 +118,7 @@ func (m *making) one(ctx context.Context) error {
 	if err := m.announce(ctx, all); err != nil {
 		return err
 	}
-	f, err := m.read(ctx, file.Data, m.from, m.turn)
+	f, err := m.read(ctx, m.files[0].Data, m.from, m.turn)
 	if err != nil {
 		return err
 	}
@@ -77,11 +127,13 @@ func (m *making) one(ctx context.Context) error {
 
 // several makes the records of a mail with several files: all are read before it is known which of them are invoices.
 func (m *making) several(ctx context.Context) error {
-	files, err := m.readAll(ctx, m.out.files, m.from, m.turn)
+	if err := m.readAll(ctx, m.files, m.from, m.turn); err != nil {
+		return err
+	}
+	invoices, supporting, err := m.group(ctx)
 	if err != nil {
 		return err
 	}
-	invoices, supporting := group(files)
 	m.reportUnread(m.mail, supporting)
 	for _, f := range invoices {
 		all, err := m.drafts(ctx, f)
@@ -102,7 +154,7 @@ func (m *making) several(ctx context.Context) error {
 func (m *making) drafts(ctx context.Context, f found) (all []draft, err error) {
 	tenant := m.watch.box.Tenant
 	for _, project := range m.out.projects {
-		id := m.ids[f.first].in(tenant, project)
+		id := f.record.in(tenant, project)
 		if slices.Contains(m.had, id) {
 			m.out.add(project, id, "known")
 			continue
@@ -232,19 +284,16 @@ func (d draft) outcome(version int64, f reading, now time.Time) (e events.Event,
 }
 
 // readAll reads the files of a mail, for as long as they are allowed together.
-func (w *watch) readAll(ctx context.Context, files []message.File, from source, t *turn) ([]readFile, error) {
-	all := make([]readFile, len(files))
+func (w *watch) readAll(ctx context.Context, files []readFile, from source, t *turn) (err error) {
 	for _, i := range quickFirst(files) {
-		all[i] = readFile{files[i], tooLong(w.timings.mail)}
-		if t.took >= w.timings.mail {
+		if files[i].reading = tooLong(w.timings.mail); t.took >= w.timings.mail {
 			continue
 		}
-		var err error
-		if all[i].reading, err = w.read(ctx, files[i].Data, from, t); err != nil {
-			return nil, err
+		if files[i].reading, err = w.read(ctx, files[i].Data, from, t); err != nil {
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // read reads a file of a mail and finds the contractor. It waits as long as it takes for what it needs.

@@ -135,7 +135,7 @@ var outcomes = map[mailbox.Mark]string{
 func (s *session) report(m mailbox.Mail, out outcome, began time.Time) {
 	s.metrics.mails.WithLabelValues(s.name, outcomes[out.mark]).Inc()
 	h := message.ReadHeader(m.Header)
-	attributes := []any{"outcome", outcomes[out.mark], "uid", m.UID, "uidvalidity", s.box.UIDValidity, "messageId", messageID(h),
+	attributes := []any{"outcome", outcomes[out.mark], "uid", m.UID, "uidvalidity", s.box.UIDValidity, "messageId", h.MessageID(),
 		"arrived", m.Arrived, "size", m.Size, "took", time.Since(began).Round(time.Millisecond)}
 	switch {
 	case out.reason != "":

@@ -9,7 +9,6 @@ import (
 	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/isolated"
-	"tallyhouse/ingest/mail/message"
 )
 
 // reading is what a file says, as far as it is certain: "" and nil are not known.
@@ -62,7 +61,7 @@ func (in *Intake) readInvoice(ctx context.Context, file []byte, longer func() er
 }
 
 // quickFirst is the order in which the files of a mail are read: e-invoices first, which take moments.
-func quickFirst(files []message.File) []int {
+func quickFirst(files []readFile) []int {
 	order := make([]int, len(files))
 	for i := range order {
 		order[i] = i

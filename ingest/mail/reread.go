@@ -12,6 +12,7 @@ import (
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
+	"tallyhouse/ingest/originals"
 	"tallyhouse/ingest/sandbox"
 	"tallyhouse/schemas/events"
 )
@@ -27,11 +28,12 @@ type Retried struct {
 
 // Why a record can't be read again.
 var (
-	errNoRecord  = errors.New("no such record among those of mails")
-	errTakenOver = fmt.Errorf("the application has taken it over (versions from %d on are its own): correct it there",
+	errNoRecord       = errors.New("no such record among those of mails")
+	errSeveralTenants = errors.New("several tenants have a record of this id: give the command the mailboxes of one of them (--imap)")
+	errTakenOver      = fmt.Errorf("the application has taken it over (versions from %d on are its own): correct it there",
 		analytics.ApplicationsOwn)
 	errUnfinished = errors.New("it is not read yet; the worker reads it as soon as it can")
-	errNoMail     = errors.New("its mail is in none of the mailboxes; see that they are the ones it was sent to (--imap), " +
+	errNoMail     = errors.New("its mail is not kept, and in none of the mailboxes; see that they are the ones it was sent to (--imap), " +
 		"the folder of done mails too (--mail-done, --mail-folder)")
 	errWouldDamage = errors.New("it could be read before but can't be now, so nothing was written")
 	errConfirmed   = errors.New("a person has confirmed it at the desk, which counts: correct it there")
@@ -54,7 +56,7 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 		return Retried{}, err
 	}
 	switch {
-	case h.deleted || h.channel != "email":
+	case !h.mailed():
 		return Retried{}, errNoRecord
 	case h.version+1 >= analytics.ApplicationsOwn:
 		return Retried{}, errTakenOver
@@ -72,6 +74,9 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 		return Retried{}, errTakenOver
 	}
 	mail, err := in.findMail(ctx, tenant, h, before.mail)
+	if errors.Is(err, errNoMail) {
+		mail, err = in.keptMail(ctx, tenant, h)
+	}
 	if err != nil {
 		return Retried{}, err
 	}
@@ -150,21 +155,38 @@ func (in *Intake) counts(ctx context.Context, d draft, record events.Event) erro
 	}
 }
 
-// findRecord looks for a record in the tenants of all mailboxes.
+// findRecord looks for a record in the tenants of all mailboxes. Anybody may give a record any id, another tenant's too, so one that came
+// by mail goes before others; where there are several, nothing is guessed.
 func (in *Intake) findRecord(ctx context.Context, id string) (tenant string, h recordState, err error) {
+	found := 0
 	asked := map[string]bool{}
 	for _, o := range in.options.Mailboxes {
 		if asked[o.Tenant] {
 			continue
 		}
 		asked[o.Tenant] = true
-		h, err = in.directory.record(ctx, o.Tenant, id)
-		if err == nil || !errors.Is(err, errNoRecord) {
-			return o.Tenant, h, err
+		its, err := in.directory.record(ctx, o.Tenant, id)
+		switch {
+		case errors.Is(err, errNoRecord):
+		case err != nil:
+			return "", recordState{}, err
+		case found == 0, its.mailed() && !h.mailed():
+			tenant, h, found = o.Tenant, its, 1
+		case its.mailed() == h.mailed():
+			found++
 		}
 	}
-	return "", recordState{}, errNoRecord
+	switch found {
+	case 0:
+		return "", recordState{}, errNoRecord
+	case 1:
+		return tenant, h, nil
+	}
+	return "", recordState{}, errSeveralTenants
 }
+
+// mailed reports whether a record is one that came by mail.
+func (h recordState) mailed() bool { return !h.deleted && h.channel == "email" }
 
 // mostOpenedAgain bounds how many mails of a folder are opened to find a record's: so many of its very second, and then so many of the
 // days around it, for a mailbox that was moved may tell another second.
@@ -173,16 +195,20 @@ const mostOpenedAgain = 1000
 // readAgain reads the files of a mail again and gives the invoice that one of them is or belongs to. That one is read first:
 // it may have been left when the time of its mail was over.
 func (in *Intake) readAgain(ctx context.Context, tenant string, mail foundMail) (found, error) {
-	files, at := mail.files, mail.at
-	all := make([]readFile, len(files))
+	at := mail.at
+	all, err := in.recall(ctx, tenant, mail.identity, mail.files)
+	if err != nil {
+		return found{}, err
+	}
+	record := all[at].own
+	all[at].of = record // it has become one
 	took := time.Duration(0)
-	order := slices.DeleteFunc(quickFirst(files), func(i int) bool { return i == at })
+	order := slices.DeleteFunc(quickFirst(all), func(i int) bool { return i == at })
 	for _, i := range append([]int{at}, order...) {
-		all[i] = readFile{files[i], tooLong(in.timings.mail)}
-		if took >= in.timings.mail {
+		if all[i].reading = tooLong(in.timings.mail); took >= in.timings.mail {
 			continue
 		}
-		reading, its, err := in.readInvoice(ctx, files[i].Data, func() error { return nil })
+		reading, its, err := in.readInvoice(ctx, all[i].Data, func() error { return nil })
 		took += its
 		if err == nil {
 			reading, err = in.directory.recognised(ctx, tenant, reading, mail.source)
@@ -194,7 +220,7 @@ func (in *Intake) readAgain(ctx context.Context, tenant string, mail foundMail) 
 	}
 	invoices, _ := group(all)
 	for _, f := range invoices {
-		if f.first == at {
+		if f.record == record {
 			return f, nil
 		}
 	}
@@ -204,9 +230,11 @@ func (in *Intake) readAgain(ctx context.Context, tenant string, mail foundMail) 
 
 // foundMail is the mail behind a record.
 type foundMail struct {
-	source source
-	files  []message.File
-	at     int // the file that the record's id rests on
+	source   source
+	identity string
+	files    []message.File
+	at       int           // the file that the record's id rests on
+	state    mailbox.State // where it is in a mailbox
 }
 
 // findMail finds the mail behind a record by computing the ids of what the files of those mails are that arrived when it
@@ -234,6 +262,44 @@ func (in *Intake) findMail(ctx context.Context, tenant string, h recordState, id
 	return foundMail{}, errNoMail
 }
 
+// keptMail is the mail behind a record as it was kept: it may have been removed from its mailbox.
+func (in *Intake) keptMail(ctx context.Context, tenant string, h recordState) (foundMail, error) {
+	evidence, noted, err := in.notedMail(ctx, tenant, h.id)
+	if err != nil {
+		return foundMail{}, err
+	}
+	if !noted || !evidence.SHA256.Ok {
+		return foundMail{}, errNoMail
+	}
+	raw, err := in.Original(ctx, tenant, evidence.SHA256.V)
+	if errors.Is(err, originals.ErrNotFound) {
+		return foundMail{}, errNoMail
+	}
+	if err != nil {
+		return foundMail{}, err
+	}
+	return in.openFor(ctx, tenant, h, source{evidence, raw})
+}
+
+// openFor opens a mail and finds the file that a record's id rests on; errNoMail says that it has none.
+func (in *Intake) openFor(ctx context.Context, tenant string, h recordState, from source) (foundMail, error) {
+	mail, err := message.ReadSandboxed(ctx, from.raw, in.options.Limits.Limits, in.options.Reader.Sandbox)
+	if errors.Is(err, sandbox.ErrStart) || ctx.Err() != nil {
+		return foundMail{}, err
+	}
+	if err != nil {
+		return foundMail{}, errNoMail // it became no record
+	}
+	from.evidence.MessageID = headerText(mail.MessageID)
+	name := mailIdentity(mail.MessageID, from.raw)
+	for i, identity := range identities(name, mail.Files) {
+		if identity.in(tenant, h.project) == h.id {
+			return foundMail{source: from, identity: name, files: mail.Files, at: i}, nil
+		}
+	}
+	return foundMail{}, errNoMail
+}
+
 // findIn looks in one folder, at the mails of the record's second or at those of the days around it.
 func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, id string, exact bool) (found foundMail, err error) {
 	box, err := mailbox.Open(ctx, o)
@@ -253,7 +319,7 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, 
 		if m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes {
 			continue
 		}
-		if its := headerText(messageID(message.ReadHeader(m.Header))).V; id != "" && its != id && (its != "" || exact) {
+		if its := headerText(message.ReadHeader(m.Header).MessageID()).V; id != "" && its != id && (its != "" || exact) {
 			continue
 		}
 		if opened++; opened > mostOpenedAgain {
@@ -266,17 +332,10 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, 
 		if err != nil {
 			return found, err
 		}
-		mail, err := message.ReadSandboxed(ctx, raw, in.options.Limits.Limits, in.options.Reader.Sandbox)
-		if errors.Is(err, sandbox.ErrStart) || ctx.Err() != nil {
-			return found, err
-		}
-		if err != nil {
-			continue // it became no record
-		}
-		for i, identity := range identities(mailIdentity(mail.MessageID, raw), mail.Files) {
-			if identity.in(o.Tenant, h.project) == h.id {
-				return foundMail{newSource(o, box.UIDValidity, m, mail.MessageID, raw), mail.Files, i}, nil
-			}
+		mail, err := in.openFor(ctx, o.Tenant, h, newSource(o, box.UIDValidity, m, "", raw))
+		if !errors.Is(err, errNoMail) {
+			mail.state = m.State
+			return mail, err
 		}
 	}
 	return found, nil

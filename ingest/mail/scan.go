@@ -99,11 +99,7 @@ func (s *session) scanPage(ctx context.Context, page []mailbox.UID) error {
 	mails = slices.DeleteFunc(mails, func(m mailbox.Mail) bool {
 		return s.isBusy(m.UID) || s.failures.deferred(m.UID) || s.unmarked.deferred(m.UID) || s.foreign(m)
 	})
-	var decisions []decision
-	err = s.retry(ctx, "clickhouse", func() (err error) {
-		decisions, err = s.decide(ctx, s.watch.box, mails)
-		return err
-	})
+	decisions, err := s.decide(ctx, s.watch.box, mails, s.retry)
 	if err != nil {
 		return err
 	}

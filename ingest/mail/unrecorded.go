@@ -87,7 +87,7 @@ func (s *session) unrecordedReading(c candidate, project string) *events.Reading
 	d := c.decision
 	r := &events.Reading{
 		ProjectID: text(project), Status: events.ReadingHandled,
-		Mail: evidenceOf(s.watch.box, s.box.UIDValidity, c.mail, messageID(message.ReadHeader(c.mail.Header))),
+		Mail: evidenceOf(s.watch.box, s.box.UIDValidity, c.mail, message.ReadHeader(c.mail.Header).MessageID()),
 	}
 	switch belongs := (project == "") == (len(d.projects) == 0); {
 	case d.mark == mailbox.Done || !belongs:

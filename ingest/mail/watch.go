@@ -73,6 +73,8 @@ type timings struct {
 	requests time.Duration
 	// A mail takes long once its reading has taken this; its files together are read for no longer than that.
 	slow, mail time.Duration
+	// So often it is looked for records that were announced so long ago and whose mail is gone.
+	unread, unreadFor time.Duration
 }
 
 func usualTimings() timings {
@@ -82,6 +84,7 @@ func usualTimings() timings {
 		addresses: 30 * time.Second, claims: 2 * time.Minute, deferral: 15 * time.Minute,
 		attempts: 20 * time.Second, sending: 30 * time.Second, requests: 10 * time.Minute,
 		slow: 10 * time.Second, mail: 10 * time.Minute,
+		unread: 5 * time.Minute, unreadFor: 30 * time.Minute,
 	}
 }
 

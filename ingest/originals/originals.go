@@ -140,7 +140,7 @@ func (s *Store) First(ctx context.Context, tenant, thing string, content []byte)
 	if len(content) > maxNoted {
 		return nil, fmt.Errorf("note %d bytes: %w: %d", len(content), errTooLarge, maxNoted)
 	}
-	name := fmt.Sprintf("%s/first/%s", folder(tenant), spread(Of([]byte(thing))))
+	name := firstName(tenant, thing)
 	created, err := s.backend.create(ctx, name, content)
 	switch {
 	case err != nil:
@@ -152,6 +152,22 @@ func (s *Store) First(ctx context.Context, tenant, thing string, content []byte)
 		return nil, fmt.Errorf("read what came first: %w", err)
 	}
 	return first, nil
+}
+
+// Noted gives what First noted of a thing, nil when it noted nothing.
+func (s *Store) Noted(ctx context.Context, tenant, thing string) ([]byte, error) {
+	first, err := s.backend.read(ctx, firstName(tenant, thing), maxNoted)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what came first: %w", err)
+	}
+	return first, nil
+}
+
+func firstName(tenant, thing string) string {
+	return fmt.Sprintf("%s/first/%s", folder(tenant), spread(Of([]byte(thing))))
 }
 
 func contentName(tenant string, h Hash) string { return folder(tenant) + "/content/" + spread(h) }

@@ -295,6 +295,7 @@ func TestManyMailsAreGivenBackInPieces(t *testing.T) {
 func TestAMailThatIsCutShortIsAskedForAgain(t *testing.T) {
 	multipart := "Content-Type: multipart/mixed; boundary=B\r\n\r\n" + strings.Repeat("--B\r\n\r\nx\r\n", 20) + "--B--\r\n"
 	single := "Subject: x\r\n\r\n" + strings.Repeat("ab", 25) + "\r\n"
+	halves := "Subject: x\r\n\r\n" + strings.Repeat("a", 12) + "\r\n" + strings.Repeat("b", 26) + "\r\n" // of which the first ends with a line
 	lines := "Subject: x\n\nno end of a line"
 	for _, c := range []struct {
 		name, raw  string
@@ -305,6 +306,8 @@ func TestAMailThatIsCutShortIsAskedForAgain(t *testing.T) {
 		{"cut once", multipart, 0, 1, 2},
 		{"cut each time", multipart, 0, 100, 3},
 		{"a single part, cut twice", single, 0, 2, 3},
+		{"a single part, cut at the end of a line", halves, 0, 1, 2},
+		{"a single part, cut at the end of a line each time", halves, 0, 100, 3},
 		{"whole, of a wrong size", multipart, 2 * len(multipart), 0, 1},
 		{"of a wrong size and cut by its sender", multipart[:100], 101, 0, 3},
 		{"larger than told", multipart[:100], 99, 0, 1},
@@ -347,5 +350,32 @@ func TestAMailThatIsCutShortIsAskedForAgain(t *testing.T) {
 				t.Errorf("%s, alone %t: asked %d times, got %d of %d bytes, %v", c.name, alone, asked.Load(), len(body), len(want), err)
 			}
 		}
+	}
+}
+
+// Given a server that tells wrong sizes of all its mails, then it is asked again for the first whose end can't be told, and for no other.
+func TestAServerWhoseSizesAreWrongIsAskedAgainOnce(t *testing.T) {
+	s := mailboxtest.Start(t)
+	const mails = 3
+	for range mails {
+		s.Deliver("Subject: x\r\n\r\nab\r\n")
+	}
+	box, err := open(t, s.URL(), func(o *mailbox.Options) { o.Timeout = time.Second })
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := box.Mails(t.Context(), []mailbox.UID{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(s.Log())
+	for _, m := range all {
+		m.Size += 10
+		if _, err := box.Body(t.Context(), m, 1000); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(s.Log()) - before; n != mails+2 {
+		t.Errorf("it was asked %d times for %d mails", n, mails)
 	}
 }

@@ -146,7 +146,7 @@ func (s *Session) Bodies(ctx context.Context, mails []Mail, limit int64) (map[UI
 func (s *Session) bodies(ctx context.Context, mails []Mail, size, limit int64) (map[UID][]byte, error) {
 	found, err := s.bodiesOnce(ctx, mails, size, limit)
 	for try := 1; try < mostAsked && err == nil; try++ {
-		cut := slices.DeleteFunc(slices.Clone(mails), func(m Mail) bool { return !m.cutShort(found[m.UID], limit) })
+		cut := slices.DeleteFunc(slices.Clone(mails), func(m Mail) bool { return !s.cutShort(m, found[m.UID], limit) })
 		if len(cut) == 0 {
 			break
 		}
@@ -163,22 +163,29 @@ func (s *Session) bodies(ctx context.Context, mails []Mail, size, limit int64) (
 			}
 		}
 	}
+	if err == nil && slices.ContainsFunc(mails, func(m Mail) bool { return s.cutShort(m, found[m.UID], limit) }) {
+		s.sizesOff.Store(true)
+	}
 	return found, err
 }
 
 // cutPauses is how many of the first pauses, before a mail is asked for again that was cut short, make the usual time limit.
 const cutPauses = 10
 
-// cutShort reports whether the server gave less of a mail than it said there is, and what it gave lacks its end. Both are needed:
-// servers count the ends of lines as one byte or two, or tell the size of what they store (Exchange), and programs send mails
-// without an end.
-func (m Mail) cutShort(body []byte, limit int64) bool {
+// cutShort reports whether the server gave less of a mail than it said there is, and what it gave lacks its end, or may lack it. Both are
+// needed: servers count the ends of lines as one byte or two, or tell the size of what they store (Exchange), and programs send mails
+// without an end. Once a server has kept to less than it said, its sizes alone say nothing.
+func (s *Session) cutShort(m Mail, body []byte, limit int64) bool {
 	given := int64(len(body))
 	if body == nil || given > limit || m.Size <= given {
 		return false
 	}
 	bare := int64(bytes.Count(body, []byte("\n")) - bytes.Count(body, []byte("\r\n")))
-	return m.Size > given+bare && message.LacksEnd(m.Header, body)
+	if m.Size <= given+bare {
+		return false
+	}
+	ending := message.EndingOf(m.Header, body)
+	return ending == message.LacksEnd || ending == message.MayLackIt && !s.sizesOff.Load()
 }
 
 func (s *Session) bodiesOnce(ctx context.Context, mails []Mail, size, limit int64) (map[UID][]byte, error) {

@@ -65,8 +65,9 @@ type Session struct {
 	interrupt chan struct{} // full when one came
 	news      chan struct{} // full when the server told of new mail
 	idle      bool
-	keywords  bool // whether the mailbox takes keywords
-	move      bool // whether the server has MOVE; else mails are copied, and the one copied from is removed
+	keywords  bool        // whether the mailbox takes keywords
+	sizesOff  atomic.Bool // whether the server tells sizes that its mails don't have
+	move      bool        // whether the server has MOVE; else mails are copied, and the one copied from is removed
 }
 
 // Open connects, logs in and selects the mailbox.

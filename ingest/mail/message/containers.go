@@ -20,6 +20,7 @@ const (
 	tnef                // winmail.dat, as Outlook sends
 	signed              // S/MIME, the mail within its signature
 	encrypted           // S/MIME
+	packed              // an archive that isn't opened
 )
 
 var (
@@ -27,6 +28,8 @@ var (
 	zipEnd   = []byte("PK\x05\x06")
 	zipEntry = []byte("PK\x01\x02") // in the directory
 	tnefMark = []byte{0x78, 0x9f, 0x3e, 0x22}
+	rarMark  = []byte("Rar!\x1a\x07")
+	szMark   = []byte("7z\xbc\xaf\x27\x1c")
 )
 
 // containerOf recognizes a container by its content, S/MIME by its type first.
@@ -36,6 +39,8 @@ func containerOf(kind, name string, data []byte) container {
 		return zipFile
 	case bytes.HasPrefix(data, tnefMark):
 		return tnef
+	case bytes.HasPrefix(data, rarMark), bytes.HasPrefix(data, szMark):
+		return packed
 	}
 	if kind != "application/pkcs7-mime" && kind != "application/x-pkcs7-mime" && !strings.HasSuffix(strings.ToLower(name), ".p7m") {
 		return none

@@ -152,6 +152,10 @@ func TestPDFsAreTakenOutOfContainers(t *testing.T) {
 			"", zip.Store}), zip.Store}, zipped{"x.odt", zipOf(t, zipped{"mimetype", "", zip.Store}), zip.Store})), nil, "none of its 5 parts is"},
 		{"a file beside a zip in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"b.zip", zipOf(t), zip.Store},
 			zipped{"r.pdf", pdf, zip.Store})), []string{"r.pdf"}, "the file b.zip of the zip a.zip is a zip itself"},
+		{"a RAR archive", carrying("application/vnd.rar; name=a.rar", "Rar!\x1a\x07\x01\x00..."), nil, "(a.rar) is a RAR or 7z archive, which is not opened"},
+		{"a 7z archive", carrying("application/octet-stream; name=a.7z", "7z\xbc\xaf\x27\x1c..."), nil, "(a.7z) is a RAR or 7z archive, which is not opened"},
+		{"a RAR archive in a zip, beside a PDF", carrying("application/zip; name=a.zip", zipOf(t, zipped{"b.rar", "Rar!\x1a\x07\x00...", zip.Store},
+			zipped{"r.pdf", pdf, zip.Store})), []string{"r.pdf"}, "(b.rar) is a RAR or 7z archive"},
 		{"a signed PDF", carrying("application/octet-stream; name=r.pdf.p7m", signedDER(pdf)), []string{"r.pdf"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -147,13 +147,14 @@ func (h Header) Get(name string) string {
 // Text is the first value of a name as a person reads it.
 func (h Header) Text(name string) string { return text(h.Get(name)) }
 
-// MessageID is the mail's identifier without its brackets, "" when there is none or it is longer than a line may be.
+// MessageID is the mail's identifier without its brackets, "" when there is none or it is longer than a line may be. Each byte that isn't
+// of UTF-8 is U+FFFD, as whoever reads it from the sandbox has it: one mail has one identifier, of one length, wherever it is taken from.
 func (h Header) MessageID() string {
 	id := h.Get("Message-ID")
 	if _, after, ok := strings.Cut(id, "<"); ok {
 		id, _, _ = strings.Cut(after, ">")
 	}
-	if id = strings.TrimSpace(id); len(id) > longestID {
+	if id = string([]rune(strings.TrimSpace(id))); len(id) > longestID {
 		return ""
 	}
 	return id

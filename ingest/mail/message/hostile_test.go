@@ -70,10 +70,16 @@ func TestHostileHeadersAreReadWithinTheBounds(t *testing.T) {
 
 // A mail that is read in the sandbox is what it is outside of it.
 func TestASandboxedReadingIsTheSame(t *testing.T) {
+	withID := func(id string) []byte {
+		return []byte("From: a@b.example\r\nMessage-ID: <" + id + ">\r\nContent-Type: application/pdf\r\n\r\n" + pdf)
+	}
 	for _, raw := range [][]byte{
 		multipart("mixed", hello, attachment("Content-Type: application/pdf; name=r.pdf\n"),
 			attachment("Content-Type: application/pdf; name=s.pdf\n")),
 		mail("", "Hello"),
+		withID("r\xe4\xff@x.example"),
+		withID(strings.Repeat("\xff", 332)),
+		withID(strings.Repeat("\xff", 333)),
 		multipart("mixed", part("Content-Type: multipart/alternative\n", "x"), attachment("Content-Type: application/pdf; name=r.pdf\n")),
 		mail("Content-Type: multipart/mixed\n", "x"),
 		multipart("mixed", slices.Repeat([]string{attachment("Content-Type: application/pdf\n")}, 51)...),

@@ -206,6 +206,9 @@ func (w *walk) leaf(kind, name string, data []byte, known bool, h Header, depth 
 	case encrypted:
 		w.missed("part %d is encrypted (S/MIME)", w.parts)
 		return nil
+	case packed:
+		w.missed("part %d (%s) is a RAR or 7z archive, which is not opened: send its files as they are, or in a zip", w.parts, name)
+		return nil
 	case none:
 	}
 	taken, err := w.take(kind, name, data)
@@ -278,14 +281,30 @@ func (w *walk) multipart(body []byte, boundary, kind string, depth int) error {
 	return nil
 }
 
-// LacksEnd reports whether a mail is visibly cut off: its multipart isn't closed, or it ends within a line. One that isn't a multipart
-// and is cut behind a line can't be told from a shorter one. It looks at no more than that: it isn't run in the sandbox.
-func LacksEnd(header, whole []byte) bool {
+// Ending is what the last bytes of a mail say of its end.
+type Ending uint8
+
+// The endings.
+const (
+	Ends      Ending = iota // it is whole
+	LacksEnd                // it is visibly cut off: its multipart isn't closed, or it ends within a line
+	MayLackIt               // it is no multipart, and ends with a line: one that is cut there can't be told from a shorter one
+)
+
+// EndingOf looks at a mail's end, and at no more than that: it isn't run in the sandbox.
+func EndingOf(header, whole []byte) Ending {
 	kind, parameters := Structured(ReadHeader(header).Get("Content-Type"))
-	if boundary := parameters["boundary"]; strings.HasPrefix(kind, "multipart/") && boundary != "" {
-		return !bytes.Contains(whole, []byte("\n--"+boundary+"--"))
+	boundary := parameters["boundary"]
+	switch {
+	case strings.HasPrefix(kind, "multipart/") && boundary != "":
+		if bytes.Contains(whole, []byte("\n--"+boundary+"--")) {
+			return Ends
+		}
+		return LacksEnd
+	case bytes.HasSuffix(whole, []byte{'\n'}):
+		return MayLackIt
 	}
-	return !bytes.HasSuffix(whole, []byte{'\n'})
+	return LacksEnd
 }
 
 // boundaries finds the lines that separate the parts of a multipart.

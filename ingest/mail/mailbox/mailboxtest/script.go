@@ -121,6 +121,13 @@ func (s *Server) Renumber() {
 	s.hangUp()
 }
 
+// Remove takes a mail out of the mailbox.
+func (s *Server) Remove(uid uint32) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.mails = slices.DeleteFunc(s.mails, func(m *Mail) bool { return m.UID == uid })
+}
+
 // hangUp ends all connections.
 func (s *Server) hangUp() {
 	s.mutex.Lock()
