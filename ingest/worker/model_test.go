@@ -149,9 +149,13 @@ func (w *world) verify(m *model) (all []string) {
 // verifyShard is verify of a database that is one of several shards.
 func (w *world) verifyShard(entities []*store.Entity, shard, shards int) (all []string) {
 	w.t.Helper()
-	topics, err := verify.Sums(context.Background(), w.db, entities, verify.Options{Options: admin.Options{
-		Holder: fence.NewHolder("the test's verify"), Shard: shard, Shards: shards, Log: w.log,
-	}})
+	var topics []verify.Topic
+	err := try(func() (err error) { // the server may just have died
+		topics, err = verify.Sums(context.Background(), w.db, entities, verify.Options{Options: admin.Options{
+			Holder: fence.NewHolder("the test's verify"), Shard: shard, Shards: shards, Log: w.log,
+		}})
+		return err
+	})
 	if err != nil {
 		return []string{err.Error()}
 	}
