@@ -225,6 +225,9 @@ func (v *vocabulary) nameLike(s string) bool {
 	if v.formAlone(f) || dutchTown.MatchString(f) {
 		return false
 	}
+	if loc := v.department.FindStringIndex(f); loc != nil && loc[1] == len(f) {
+		return false
+	}
 	if len(v.dates(f)) > 0 || !company && (v.street.MatchString(f) || v.postalCity.MatchString(f) || digits > 2) {
 		return false
 	}

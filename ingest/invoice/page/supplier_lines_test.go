@@ -61,7 +61,7 @@ func stated(text *fields.Text) string {
 	return text.Value
 }
 
-// Given parties over addresses, then what stands below a town, its province or country, is no name.
+// Given parties over addresses, then what stands below a town, its province or country, is no name, nor is a department alone.
 func TestWhatEndsAnAddressIsNoName(t *testing.T) {
 	reader, err := preparedReader()
 	if err != nil {
@@ -88,6 +88,9 @@ Ordenador                               1,00       2.469,00          21% G      
                                                    IVA 21%                         518,49 €
                                                    Total                         2.987,49 €
 `), Own{})
+	if s := newSheet(reader.vocabulary, typed.Document("x")); s.nameLike("Financiële administratie") || s.nameLike("Accounts") {
+		t.Error("a department is a name")
+	}
 	if name := stated(got.SupplierName); name != "" && name != "MARISOL" {
 		t.Errorf("supplier %s", name)
 	}

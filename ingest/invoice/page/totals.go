@@ -299,7 +299,7 @@ func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
 // partial reads what is left when the three do not agree: no tax, a tax within
 // the gross sum, or the gross sum alone.
 func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
-	grosses = slices.DeleteFunc(slices.Clone(grosses), func(g sum) bool { return s.itemOf(&g, grosses) })
+	grosses = slices.DeleteFunc(slices.Clone(grosses), func(g sum) bool { return s.itemOf(&g, grosses) || oneOfMany(&g, grosses) })
 	g := clearest(grosses)
 	if g == nil {
 		return s.onlySum()
@@ -419,6 +419,18 @@ func (s *sheet) itemOf(g *sum, grosses []sum) bool {
 		}
 		return has && items >= fewest && total == whole.value
 	})
+}
+
+// oneOfMany reports whether a sum is one of several under one heading, as the prices of items are.
+func oneOfMany(g *sum, grosses []sum) bool {
+	const fewest = 3
+	values := map[int64]bool{}
+	for _, other := range grosses {
+		if g.column && other.column && other.item.page == g.item.page && sameColumn(other.item, g.item) {
+			values[other.value] = true
+		}
+	}
+	return len(values) >= fewest
 }
 
 // settled reports whether prepayments or balances brought forward are printed: what
