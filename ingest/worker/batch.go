@@ -48,6 +48,7 @@ type batch struct {
 	sums    *delta.Sums
 	order   *order
 	large   bool // its memory is, or was once
+	small   bool // it stays so, for it may wait long for Kafka, and has no permit
 }
 
 // rerouted is a message that was found in another partition than its key's.
