@@ -230,6 +230,12 @@ func TestScenarioDeadLettersThatHangBesideOthers(t *testing.T) {
 	permits := a.coordinators[scenarioPartition.Topic][0].permits
 	s.await("they have all permits", func() bool { return len(permits) == 0 })
 	began := time.Now()
+	s.await("they have none", func() bool { return len(permits) == largeBatches })
+	for range 50 {
+		if time.Sleep(10 * time.Millisecond); len(permits) < largeBatches {
+			t.Fatal("what could not be sent is sent again with a permit")
+		}
+	}
 	for round := range 2 {
 		var sound []message
 		for _, id := range ids(2, each) {

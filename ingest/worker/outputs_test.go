@@ -183,7 +183,7 @@ func TestScenarioSeveralLargeLettersForATopicThatTakesLess(t *testing.T) {
 			m := someRecords(2)
 			large := m[0]
 			large.value = bytes.Repeat([]byte("x"), 1100<<10)
-			const refused = 3
+			const refused = 24
 			s.packed(0, slices.Repeat([]message{large}, refused)...)
 			s.send(m...)
 			s.join("a").assign()
