@@ -120,6 +120,37 @@ func TestNothingIsNotedWithoutTheHold(t *testing.T) {
 	}
 }
 
+// Given a note that is lost, that the work begins or ends, and a newer one of somebody else in its place, of another life or of other work, then
+// that isn't taken for it: it is written all the same.
+func TestANoteOfOthersIsNotTakenForOnesOwn(t *testing.T) {
+	t.Parallel()
+	for step, theirs := range map[int]string{1: "'other' AS life, '`tallyhouse rebuild`' AS work", 2: "'other' AS work"} {
+		t.Run(theirs, func(t *testing.T) {
+			t.Parallel()
+			l, _ := filled(t, 39)
+			l.Exec("%s", wrongEverySum)
+			noted := 0
+			db := &interceptor{Server: l.DB}
+			db.onInsert = func(st database.Statement, next insert) (uint64, error) {
+				if strings.Contains(st.SQL, "INSERT INTO streams") {
+					if noted++; noted == step {
+						l.Exec("INSERT INTO streams SELECT * REPLACE (revision + 1 AS revision, %s) FROM streams ORDER BY revision DESC LIMIT 1", theirs)
+						return 0, errors.New("connection cut")
+					}
+				}
+				return next(st)
+			}
+			if err := rebuildThrough(t, db, l); err != nil || noted != 3 {
+				t.Fatal(noted, err)
+			}
+			if s := stream(t, l); s.Life == "other" || s.Work != "" {
+				t.Errorf("what is noted is %+v", s)
+			}
+			l.Truth(t)
+		})
+	}
+}
+
 // unsettled is a server whose user's profile changes settings.
 type unsettled struct{ *database.Server }
 

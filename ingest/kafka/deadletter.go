@@ -45,12 +45,20 @@ const (
 	// largestWhole is the largest key and value together that a dead letter holds.
 	largestWhole = MaxDeadLetterBytes - room
 	room         = 64 << 10 // for the headers, the reason among them
-	partOfValue  = 1 << 20
-	partOfKey    = 16 << 10
-	// shortest is what a topic takes that nobody gave a limit: its own is a megabyte.
-	shortest     = 512 << 10
-	longestCause = 4 << 10
 )
+
+// form is how much a dead letter holds: the message, whole where its key and value together are not longer than that, else parts of them,
+// and the reason.
+type form struct{ whole, value, key, reason int }
+
+// forms begins with the longest. The second one is for a topic that nobody gave a limit, whose own is a megabyte; the last one is headers
+// alone, by which the message is found where it lies.
+var forms = [...]form{
+	{largestWhole, 1 << 20, 16 << 10, 4 << 10},
+	{512 << 10, 512 << 10, 16 << 10, 4 << 10},
+	{16 << 10, 16 << 10, 1 << 10, 1 << 10},
+	{0, 0, 0, 256},
+}
 
 // ID is the dead letter's key: topic/partition/offset of the refused message. However often it was written, it is one.
 func (l DeadLetter) ID() string { return fmt.Sprintf("%s/%d/%d", l.Topic, l.Partition, l.Offset) }
@@ -68,26 +76,27 @@ func (l DeadLetter) Size() int64 {
 
 // Message is the dead letter as it is sent. Of a message too large for one it holds the first MiB, the length and the
 // SHA-256; the whole message stays where it was found.
-func (l DeadLetter) Message() kafka.Message { return l.message(largestWhole, partOfValue) }
+func (l DeadLetter) Message() kafka.Message { return l.in(forms[0]) }
 
-// Shortened is Message for a topic that takes less than it should.
-func (l DeadLetter) Shortened() kafka.Message { return l.message(shortest, shortest) }
-
-// message is the dead letter of a message that it holds whole where key and value together are not longer than that, else
-// a part of it.
-func (l DeadLetter) message(whole, part int) kafka.Message {
-	key, value, reason := l.Key, l.Value, l.Reason
-	if len(reason) > longestCause {
-		reason = reason[:longestCause]
+// Shortened is Message for a topic that takes less than it should, shortened so many times; false when it was at its shortest before.
+func (l DeadLetter) Shortened(times int) (_ kafka.Message, shorter bool) {
+	if times >= len(forms) {
+		return kafka.Message{}, false
 	}
+	return l.in(forms[times]), true
+}
+
+func (l DeadLetter) in(f form) kafka.Message {
+	key, value, reason := l.Key, l.Value, l.Reason
+	reason = reason[:min(len(reason), f.reason)]
 	var more []kafka.Header
-	if len(key)+len(value) > whole {
+	if len(key)+len(value) > f.whole {
 		sum := sha256.Sum256(value)
 		more = []kafka.Header{
 			{Key: headerLength, Value: strconv.AppendInt(nil, int64(len(value)), 10)},
 			{Key: headerSHA256, Value: []byte(hex.EncodeToString(sum[:]))},
 		}
-		key, value = key[:min(len(key), partOfKey)], value[:min(len(value), part)]
+		key, value = key[:min(len(key), f.key)], value[:min(len(value), f.value)]
 		reason += fmt.Sprintf(
 			" (too large for a dead letter, which holds %d of its %d bytes: the whole message is in %s partition %d at offset %d)",
 			len(value), len(l.Value), l.Topic, l.Partition, l.Offset)

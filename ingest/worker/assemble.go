@@ -52,7 +52,7 @@ func (a *assembler) expect(records []*kgo.Record) []latest.Key {
 func (a *assembler) full(b *batch) bool {
 	// A record that is only a dead letter or re-routed takes its bytes too.
 	return b.block.Rows() >= a.rows || b.sums.Len() >= maxDeltas || b.bytes >= maxBytes || b.records >= 4*maxRows ||
-		b.history.Len() >= maxHistory
+		b.history.Len() >= maxHistory || b.small && (b.bytes >= smallBytes || b.records >= manyMore)
 }
 
 // apply adds a record to the batch, with the key that expect has for it; false when it is for the next one, and the batch is as

@@ -48,6 +48,7 @@ type batch struct {
 	sums    *delta.Sums
 	order   *order
 	large   bool // its memory is, or was once
+	small   bool // it stays so, for it may wait long for Kafka, and has no permit
 }
 
 // rerouted is a message that was found in another partition than its key's.
@@ -128,14 +129,14 @@ func (b *batch) refuse(tp kafkalog.Partition, r *kgo.Record, reason string) {
 	})
 }
 
-// refuseUnread makes one dead letter of the messages from an offset up to, but without, next, which nobody can read, and passes them.
-func (b *batch) refuseUnread(tp kafkalog.Partition, offset, next int64) {
+// refuseUnread makes one dead letter of messages that nobody can unpack, from an offset on, and passes them.
+func (b *batch) refuseUnread(tp kafkalog.Partition, offset int64, unread *kafkalog.UnreadError) {
 	b.deadLetters = append(b.deadLetters, kafka.DeadLetter{
 		Topic: tp.Topic, Partition: tp.Number, Offset: offset, At: time.Now().UTC(),
-		Reason: fmt.Sprintf("the messages at offsets %d to %d are compressed together and unpack to more than %d bytes, or are more than %d: "+
-			"have their producer send them again, in smaller batches", offset, next-1, kafkalog.UnpackedBytes, kafkalog.PackedTogether),
+		Reason: (&kafkalog.UnreadError{Offset: offset, Next: unread.Next, Cause: unread.Cause}).Error() +
+			". Have their producer send them again, in smaller batches or compressed otherwise",
 	})
-	b.next, b.epoch = uint64(next), -1
+	b.next, b.epoch = uint64(unread.Next), -1
 }
 
 // sentTogether is how many bytes of dead letters and re-routed messages, roughly, are sent before that is remembered.

@@ -3,8 +3,13 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
+	"strings"
 	"testing"
 	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
 
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/fence"
@@ -184,4 +189,72 @@ func TestALargeBatchThatLosesItsPartitionReleasesItsBlock(t *testing.T) {
 	a.assign()
 	s.awaitAll(records)
 	s.check(s.model)
+}
+
+// hanging is Kafka when it answers everything but what is produced, as where the followers of a partition are gone.
+type hanging struct {
+	kafkago.RoundTripper
+	until chan struct{}
+}
+
+// RoundTrip implements kafka-go's RoundTripper.
+func (h hanging) RoundTrip(ctx context.Context, addr net.Addr, r kafkago.Request) (kafkago.Response, error) {
+	if strings.Contains(fmt.Sprintf("%T", r), "produce") {
+		select {
+		case <-h.until:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return h.RoundTripper.RoundTrip(ctx, addr, r)
+}
+
+// Given as many partitions with many refused messages as there may be large batches, whose dead letters Kafka doesn't take, when another one
+// has much to write, then that is written: they keep no permit while they wait. When Kafka takes letters, all come to their end.
+func TestScenarioDeadLettersThatHangBesideOthers(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	const each = manyMore + 100
+	client := s.sender()
+	for p := range largeBatches {
+		var refused []message
+		for i := range each {
+			refused = append(refused, message{topic: events.Records, partition: p, key: fmt.Sprint("demo/X", i), value: []byte("no")})
+		}
+		s.sendBy(client, refused...)
+	}
+	a := s.join("a")
+	letters, until := a.sender.deadLetters, make(chan struct{})
+	letters.Transport = hanging{letters.Transport, until}
+	a.assign(0, 1, 2)
+	permits := a.coordinators[scenarioPartition.Topic][0].permits
+	s.await("they have all permits", func() bool { return len(permits) == 0 })
+	began := time.Now()
+	s.await("they have none", func() bool { return len(permits) == largeBatches })
+	for range 50 {
+		if time.Sleep(10 * time.Millisecond); len(permits) < largeBatches {
+			t.Fatal("what could not be sent is sent again with a permit")
+		}
+	}
+	for round := range 2 {
+		var sound []message
+		for _, id := range ids(2, each) {
+			m := record(id, round+1, nil)
+			m.partition = 2
+			sound = append(sound, m)
+		}
+		s.sendBy(client, sound...)
+		s.model.take(sound...)
+		s.await("the third one is written", func() bool { return s.reached(2, uint64((round+1)*each)) })
+	}
+	if took := time.Since(began); took > sendTimeout/2 {
+		t.Errorf("the third one waited %v", took)
+	}
+	if s.at(0).State > 0 || s.at(1).State > 0 {
+		t.Error("a position passed letters that nobody has")
+	}
+	close(until)
+	s.await("the others are written, too", func() bool { return s.reached(0, each) && s.reached(1, each) })
+	s.check(s.model)
+	s.checkDeadLetters(map[string]int{"no": largeBatches * each})
 }

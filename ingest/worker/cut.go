@@ -33,6 +33,7 @@ func (w *writer) emptyBatch(first uint64) (_ *batch, err error) {
 	}
 	w.batch.reset(first)
 	w.batch.large = w.batch.large || w.permit
+	w.batch.small = first < w.doubt.unsent
 	return w.batch, nil
 }
 
@@ -106,7 +107,7 @@ func (w *writer) cut(ctx context.Context, a *assignment) (assembler *assembler, 
 // begin makes a batch ready for the records that have come. One that will be large waits for its permit before it takes memory, and only
 // now that there are records: a partition whose leader is away would keep the permit from the others.
 func (w *writer) begin(ctx context.Context, a *assignment) (*batch, *assembler, error) {
-	if a.buffer.lag(a.position) > manyMore {
+	if a.buffer.lag(a.position) > manyMore && a.position >= w.doubt.unsent {
 		if err := w.awaitPermit(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -181,7 +182,7 @@ func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buff
 
 // askPermit waits for the permit to let the batch grow large, once it would.
 func (w *writer) askPermit(ctx context.Context) error {
-	if w.permit || w.batch.bytes <= smallBytes {
+	if w.permit || w.batch.small || w.batch.bytes <= smallBytes {
 		return nil
 	}
 	w.batch.large = true

@@ -21,13 +21,14 @@ type doubt struct {
 	sent      uint64      // offsets whose dead letters and re-routed messages Kafka has
 	sentEpoch int32       // no message of these has a newer leader epoch,
 	readEpoch int32       // and none that was read
+	unsent    uint64      // up to here batches stay small: Kafka didn't take in time what there was to send
 	life      string      // of the stream whose offsets these are
 }
 
 // of begins anew with what was sent where the stream began a new life: its topic may be another one, with other messages there.
 func (d *doubt) of(life string) {
 	if d.life != life {
-		d.life, d.sent, d.sentEpoch, d.readEpoch = life, 0, 0, 0
+		d.life, d.sent, d.sentEpoch, d.readEpoch, d.unsent = life, 0, 0, 0, 0
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // What a log doesn't have, or nobody can read, doesn't stop a partition: it is told, and passed.
@@ -91,16 +92,16 @@ func (w *writer) noteLoss(ctx context.Context, position uint64, failed error) er
 	return w.lostEnd(ctx, uint64(loss.ResetTo), position)
 }
 
-// passUnread completes the batch with a dead letter for messages that can't be read: compressed together, they take more memory than
-// a worker has for them. As one message that is too large they don't keep the partition from going on. Any other failure of the
+// passUnread completes the batch with a dead letter for messages that nobody can unpack: they take more memory than a worker has for them,
+// or their compression is broken. As one message that is too large they don't keep the partition from going on. Any other failure of the
 // reading is a doubt.
 func (w *writer) passUnread(ctx context.Context, a *assignment, b *batch, assembler *assembler, failed error) (*assembler, error) {
 	next := a.position
 	if b != nil {
 		next = b.next
 	}
-	var large *kgo.ErrDecompressTooLarge
-	if !errors.As(failed, &large) || uint64(large.NextOffset) <= next {
+	unread, ok := errors.AsType[*kafkalog.UnreadError](failed)
+	if !ok || uint64(unread.Next) <= next {
 		return nil, fmt.Errorf("read from Kafka: %w", failed)
 	}
 	if b == nil {
@@ -109,6 +110,6 @@ func (w *writer) passUnread(ctx context.Context, a *assignment, b *batch, assemb
 			return nil, err
 		}
 	}
-	b.refuseUnread(w.tp, max(int64(next), large.Offset), large.NextOffset)
+	b.refuseUnread(w.tp, max(int64(next), unread.Offset), unread)
 	return assembler, nil
 }

@@ -18,10 +18,19 @@ type sender interface {
 	reroute(ctx context.Context, partitions int, messages []kafkago.Message) (tooLarge []kafkago.Message, err error)
 }
 
+// permitPatience is how long Kafka may take for what a large batch has to send: far longer than it does.
+const permitPatience = 3 * time.Second
+
 // sendSideOutputs has Kafka acknowledge the batch's dead letters and re-routed messages, before its position passes
 // them: some at a time, in their order. What was acknowledged once is not sent again when the batch is cut anew, so
-// that however many there are, and however slow Kafka is, they come to an end.
+// that however many there are, and however slow Kafka is, they come to an end. A large batch doesn't wait for that: others want
+// its permit, which Kafka is no reason to keep. It is cut anew, in small ones, which need none.
 func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) error {
+	if w.permit {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, permitPatience)
+		defer stop()
+	}
 	var sentAsLetters []kafka.DeadLetter
 	for w.doubt.sent < b.next {
 		letters, messages, next := b.outputs(w.doubt.sent)

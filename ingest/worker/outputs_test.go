@@ -166,6 +166,65 @@ func TestScenarioATopicOfDeadLettersThatTakesLess(t *testing.T) {
 	}
 }
 
+// Given a topic of dead letters that takes Kafka's own megabyte, or far less, when several large messages are refused together, of which two
+// letters fit alone and not together, then each leaves a letter that fits, down to headers alone, and the partition goes on.
+func TestScenarioSeveralLargeLettersForATopicThatTakesLess(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		limit string
+		holds int
+	}{
+		{limit: "1048588", holds: 512 << 10}, {limit: "30000", holds: 16 << 10}, {limit: "1500"},
+	} {
+		t.Run(tc.limit, func(t *testing.T) {
+			t.Parallel()
+			s := newScenario(t)
+			s.configureTopic(string(events.DeadLetters), "max.message.bytes", tc.limit)
+			m := someRecords(2)
+			large := m[0]
+			large.value = bytes.Repeat([]byte("x"), 1100<<10)
+			const refused = 24
+			s.packed(0, slices.Repeat([]message{large}, refused)...)
+			s.send(m...)
+			s.join("a").assign()
+			s.awaitAll(refused + 2)
+			s.check(s.model)
+			letters := 0
+			err := kafka.Read(t.Context(), s.cluster, string(events.DeadLetters), func(r *kgo.Record) error {
+				l, err := kafka.ParseDeadLetter(r)
+				if letters++; len(l.Value) != tc.holds || l.Size() != 1100<<10 || l.Reason == "" {
+					t.Errorf("letter %s holds %d bytes of %d: %s", l.ID(), len(l.Value), l.Size(), l.Reason)
+				}
+				return err
+			})
+			if err != nil || letters != refused {
+				t.Errorf("%d letters, want %d: %v", letters, refused, err)
+			}
+		})
+	}
+}
+
+// Given a topic of dead letters that takes none, however short, then the partition waits and says what to set.
+func TestScenarioATopicThatTakesNoDeadLetter(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.configureTopic(string(events.DeadLetters), "max.message.bytes", "100")
+	broken := someRecords(1)[0]
+	broken.value = []byte("not JSON")
+	s.produce(broken)
+	a := s.join("a")
+	a.assign()
+	a.awaitCondition(Waiting)
+	for _, word := range []string{"max.message.bytes", string(events.DeadLetters), "tallyhouse topics"} {
+		if reason := a.statusOf(0).Reason; !strings.Contains(reason, word) {
+			t.Errorf("it waits and says %q, and not %q", reason, word)
+		}
+	}
+	s.configureTopic(string(events.DeadLetters), "max.message.bytes", "1048588")
+	s.awaitAll(1)
+	s.checkDeadLetters(map[string]int{"not JSON": 1})
+}
+
 // Given no topic of dead letters, then a partition with a refused message waits and says what helps, and goes on when it is there.
 func TestScenarioNoTopicOfDeadLetters(t *testing.T) {
 	t.Parallel()

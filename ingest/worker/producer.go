@@ -49,21 +49,42 @@ func (p *producer) sendDeadLetters(ctx context.Context, letters []kafka.DeadLett
 		messages[i] = l.Message()
 		messages[i].WriterData = l
 	}
-	tooLarge, err := writeWhatFits(ctx, p.deadLetters, messages)
-	if err != nil {
-		if found, unknown := kafka.Partitions(ctx, p.cluster); unknown == nil && found[string(events.DeadLetters)] == 0 {
-			err = fmt.Errorf("%s: %w", events.DeadLetters, kafkalog.ErrUnknown) // what the client says doesn't name it
+	for times := 1; ; times++ {
+		tooLarge, err := writeWhatFits(ctx, p.deadLetters, messages)
+		if err != nil {
+			if found, unknown := kafka.Partitions(ctx, p.cluster); unknown == nil && found[string(events.DeadLetters)] == 0 {
+				err = fmt.Errorf("%s: %w", events.DeadLetters, kafkalog.ErrUnknown) // what the client says doesn't name it
+			}
+			return err
 		}
-		return err
+		if len(tooLarge) == 0 {
+			return nil
+		}
+		if messages, err = shortened(tooLarge, times); err != nil {
+			return err
+		}
+		if times == 1 {
+			p.log.Warn("the topic of dead letters takes less than they need: they are shortened; `tallyhouse topics` says what to set")
+		}
 	}
-	if len(tooLarge) == 0 {
-		return nil
+}
+
+// errTakesNone is the last word to a topic that doesn't take headers alone.
+var errTakesNone = fmt.Errorf("max.message.bytes of %s is less than the shortest letter has: `tallyhouse topics` says what to set",
+	events.DeadLetters)
+
+// shortened are letters that are too large, shorter than they were after being shortened so many times.
+func shortened(letters []kafkago.Message, times int) ([]kafkago.Message, error) {
+	for i, m := range letters {
+		l := m.WriterData.(kafka.DeadLetter)
+		short, ok := l.Shortened(times)
+		if !ok {
+			return nil, errTakesNone
+		}
+		short.WriterData = l
+		letters[i] = short
 	}
-	p.log.Warn("the topic of dead letters takes less than they need: they are shortened; `tallyhouse topics` says what to set")
-	for i, m := range tooLarge {
-		tooLarge[i] = m.WriterData.(kafka.DeadLetter).Shortened()
-	}
-	return p.deadLetters.WriteMessages(ctx, tooLarge...)
+	return letters, nil
 }
 
 // reroute implements sender: each message goes to exactly the partition computed with the number of partitions that the
@@ -108,14 +129,16 @@ func writeWhatFits(ctx context.Context, w *kafkago.Writer, messages []kafkago.Me
 		}
 		// A broker refuses a batch because of one message: those of such a batch are sent one by one.
 		for i, failed := range each {
-			alone := errors.Is(failed, kafkago.MessageSizeTooLarge)
-			if alone {
-				failed = w.WriteMessages(ctx, messages[i])
+			if failed == nil {
+				continue
 			}
-			switch {
-			case alone && errors.Is(onlyError(failed), kafkago.MessageSizeTooLarge):
+			if !errors.Is(failed, kafkago.MessageSizeTooLarge) {
+				return nil, err
+			}
+			switch err := w.WriteMessages(ctx, messages[i]); {
+			case errors.Is(onlyError(err), kafkago.MessageSizeTooLarge):
 				tooLarge = append(tooLarge, messages[i])
-			case failed != nil:
+			case err != nil:
 				return nil, err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/ch-go/proto"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/ingest/kafka"
@@ -324,4 +325,39 @@ func TestScenarioWhatRunsIsEndedInEveryPartition(t *testing.T) {
 	a.assign(0, 1, 2)
 	s.await("all are written", func() bool { return s.reached(0, 1) && s.reached(1, 1) && s.reached(2, 1) })
 	s.check(s.model)
+}
+
+// Given an insert, or one into the history, that failed, then the next one has memory of its own: the connection may still read the other's.
+func TestScenarioWhatFailedMayStillBeRead(t *testing.T) {
+	t.Parallel()
+	id := ""
+	for n := 0; id == ""; n++ {
+		if mail := fmt.Sprint("mail-", n); kafka.Partition([]byte("demo/"+mail), testPartitions) == 0 {
+			id = mail
+		}
+	}
+	for _, into := range []string{"INSERT INTO records", "INSERT INTO history"} {
+		t.Run(into, func(t *testing.T) {
+			t.Parallel()
+			s := newScenario(t)
+			a := s.join("a")
+			var memory []proto.ColInput
+			a.db.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
+				if !strings.HasPrefix(strings.TrimSpace(st.SQL), into) || st.Batch == nil {
+					return next(st)
+				}
+				if memory = append(memory, st.Batch[0].Data); len(memory) == 1 {
+					return 0, errLostOnTheWay
+				}
+				return next(st)
+			})
+			s.send(record(id, 1, map[string]any{"intake": map[string]any{"channel": "email", "status": "queued"}}))
+			a.assign()
+			s.awaitAll(1)
+			if len(memory) != 2 || memory[0] == memory[1] {
+				t.Errorf("%d inserts, in the same memory: %v", len(memory), len(memory) == 2)
+			}
+			s.check(s.model)
+		})
+	}
 }

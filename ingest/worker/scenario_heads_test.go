@@ -42,6 +42,25 @@ func TestScenarioARecordThatMovedWhileHeadsWereBehind(t *testing.T) {
 	}
 }
 
+// Records that went to another project leave a row under their old one, of the same version: heads that are loaded from the table, as after a
+// restart, are of where they are now, whichever project comes first.
+func TestScenarioRecordsThatMovedBeforeHeadsAreLoaded(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	up, down := ids(0, 2)[0], ids(0, 2)[1]
+	of := func(id string, version int, project string, net int) message {
+		return record(id, version, map[string]any{"projectId": project, "net": net, "tax": nil, "gross": nil, "allocations": []any{}})
+	}
+	a := s.writing("a", of(up, 1, "P1", 1000), of(down, 1, "P9", 2000))
+	s.send(of(up, 2, "P2", 1000), of(down, 2, "P1", 2000))
+	s.awaitAll(4)
+	a.crash()
+	s.join("b").assign()
+	s.send(of(up, 3, "P2", 3000), of(down, 3, "P1", 4000))
+	s.awaitAll(6)
+	s.check(s.model)
+}
+
 // Rows of older versions, and of an older position, lie in a newer part, as after a part was detached and attached again: what is loaded
 // last isn't the newest.
 func TestScenarioAnOlderVersionInANewerPart(t *testing.T) {

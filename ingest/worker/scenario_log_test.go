@@ -2,7 +2,9 @@ package worker
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -53,6 +55,44 @@ func TestScenarioABatchThatUnpacksToTooMuch(t *testing.T) {
 	})
 	if err != nil || !strings.Contains(reason, fmt.Sprintf("offsets 2 to %d ", behind-2)) || !strings.Contains(reason, "smaller batches") {
 		t.Errorf("the dead letter says %q, %v", reason, err)
+	}
+}
+
+// behindGzip packs a batch by gzip with bytes behind it, which Kafka takes and Go's gzip doesn't.
+type behindGzip struct{}
+
+// Compress implements kgo.Compressor.
+func (behindGzip) Compress(to *bytes.Buffer, content []byte, _ ...kgo.CompressFlag) ([]byte, kgo.CompressionCodecType) {
+	w := gzip.NewWriter(to)
+	_, _ = w.Write(content)
+	_ = w.Close()
+	to.WriteString("more")
+	return to.Bytes(), kgo.CodecGzip
+}
+
+// Given a batch that Kafka took and nobody can unpack, then a dead letter says where it is, why, and what to do, and the partition goes on.
+func TestScenarioABatchThatNobodyCanUnpack(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	m := someRecords(4)
+	s.writing("a", m[0])
+	broken := wide(m[1])
+	s.sendBy(s.sender(kgo.WithCompressor(behindGzip{})), broken, broken)
+	s.send(m[2])
+	s.awaitAll(4)
+	s.send(m[3])
+	s.awaitAll(5)
+	s.check(s.model)
+	var said []string
+	err := kafka.Read(t.Context(), s.cluster, string(events.DeadLetters), func(r *kgo.Record) error {
+		l, err := kafka.ParseDeadLetter(r)
+		said = append(said, l.ID()+": "+l.Reason)
+		return err
+	})
+	want := "ledger.records/0/1: the messages at offsets 1 to 2 are compressed together and can't be unpacked: gzip: unexpected EOF. " +
+		"Have their producer send them again, in smaller batches or compressed otherwise"
+	if err != nil || len(said) != 1 || said[0] != want {
+		t.Errorf("the dead letters are %q, %v", said, err)
 	}
 }
 
@@ -175,11 +215,14 @@ func TestWhichEpochIsChecked(t *testing.T) {
 // reason to pass anything.
 func TestUnreadMessagesArePassedFromThePositionOn(t *testing.T) {
 	w := &writer{tp: scenarioPartition}
-	large := func(offset, next int64) error { return &kgo.ErrDecompressTooLarge{Offset: offset, NextOffset: next} }
+	unread := func(offset, next int64) error {
+		return &kafkalog.UnreadError{Offset: offset, Next: next, Cause: errors.New("broken")}
+	}
 	for _, tc := range []struct {
 		failed error
 		letter int64 // 0: there is none
-	}{{large(7, 9), 7}, {large(5, 9), 5}, {large(3, 9), 5}, {large(3, 5), 0}, {errLostOnTheWay, 0}} {
+	}{{unread(7, 9), 7}, {unread(5, 9), 5}, {unread(3, 9), 5}, {unread(3, 5), 0}, {errLostOnTheWay, 0}, {kafkalog.ErrLater, 0},
+		{&kgo.ErrDecompressTooLarge{Offset: 7, NextOffset: 9}, 0}} {
 		as, b := emptyBatch(t)
 		b.next, b.epoch = 5, 3
 		_, err := w.passUnread(t.Context(), &assignment{}, b, as, tc.failed)

@@ -53,15 +53,13 @@ func newSource(cluster kafka.Cluster) (*source, error) {
 	if s.memory, err = newFetchMemory(func() { s.do(func() {}) }); err != nil {
 		return nil, err
 	}
-	s.client, err = kgo.NewClient(append(append(cluster.Reading[:len(cluster.Reading):len(cluster.Reading)], kafkalog.ReadCommitted()...),
+	s.client, err = kgo.NewClient(append(slices.Concat(cluster.Reading, kafkalog.ReadCommitted(), s.memory.unpacking.Options()),
 		kgo.FetchMaxPartitionBytes(fetchBytes),
 		kgo.FetchMaxBytes(512<<20),
 		kgo.BrokerMaxReadBytes(1<<30),
 		kgo.FetchMaxWait(fetchWait),
 		kgo.MaxConcurrentFetches(4),
 		kgo.MetadataMinAge(250*time.Millisecond),
-		kgo.MaxDecompressBatchBytes(kafkalog.UnpackedBytes),
-		kgo.WithDecompressor(s.memory.unpacking),
 		kgo.WithPools(s.memory),
 	)...)
 	if err != nil {
@@ -105,7 +103,7 @@ func (s *source) deliver(p kgo.FetchTopicPartition) {
 	if b == nil {
 		return
 	}
-	failed := p.Err
+	failed := s.memory.unpacking.Explain(tp, p.Err)
 	if errors.Is(failed, kafkalog.ErrLater) { // the rest is fetched again
 		failed = nil
 		s.wait(b)

@@ -180,3 +180,27 @@ func TestHeadersCountAsMemory(t *testing.T) {
 		t.Errorf("%d of %d records are read, which have headers of %d bytes; paused: %v", n, records, header, paused)
 	}
 }
+
+// What comes for a buffer that lost what it had lies behind that: it has nothing until it is read from there.
+func TestNothingComesBehindWhatWasDropped(t *testing.T) {
+	b := &buffer{signal: make(chan struct{}, 1)}
+	of := func(offsets ...int64) (all []*kgo.Record) {
+		for _, o := range offsets {
+			all = append(all, &kgo.Record{Offset: o, Value: []byte("value")})
+		}
+		return all
+	}
+	b.add(of(3, 4), 9, nil)
+	if bytes, records := b.drop(); bytes == 0 || len(records) != 2 {
+		t.Fatalf("%d records of %d bytes are dropped", len(records), bytes)
+	}
+	b.add(of(5, 6), 9, errors.New("what was read behind it failed"))
+	if b.some() || b.err != nil {
+		t.Errorf("it has %d bytes, %v", b.held(), b.err)
+	}
+	b.begin()
+	b.add(of(3, 4, 5), 9, nil)
+	if taken, err := b.take(9); err != nil || len(taken) != 3 || taken[0].Offset != 3 {
+		t.Errorf("it has %d records, %v", len(taken), err)
+	}
+}

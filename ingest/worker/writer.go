@@ -134,6 +134,7 @@ func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler)
 	b := w.batch
 	w.state.step(StepSend)
 	if err := w.sendSideOutputs(ctx, a, b); err != nil {
+		w.doubt.unsent = b.next
 		return err
 	}
 	if err := w.keepHistory(ctx, b); err != nil {

@@ -32,8 +32,8 @@ func ReadCommitted() []kgo.Opt {
 	}
 }
 
-// PassUnread has a Bounded client go on after a failure of one partition, where that is no more than memory: behind messages that unpack
-// to too much, which nobody can read (the worker has a dead letter for those of its topics), or with those for which there was none left.
+// PassUnread has a Bounded client go on after a failure of one partition, where that is no more than unpacking: behind messages that nobody
+// can unpack (the worker has a dead letter for those of its topics), or with those for which there was no memory left.
 // next is the next offset, 0 where that is no other one than before.
 func PassUnread(client *kgo.Client, failed kgo.FetchError) (next int64, passed bool) {
 	if errors.Is(failed.Err, ErrLater) {
@@ -76,8 +76,8 @@ func NewReader(options []kgo.Opt, from map[Partition]int64) (*Reader, error) {
 func (r *Reader) Close() { r.client.Close() }
 
 // Poll waits for messages, hands each to take, in the order of each partition, and returns how far that brought the
-// partitions: their next offsets, of none where it only made room for what comes next. It keeps no message, passes those that unpack to
-// too much, and fails with the context's error when that ends first.
+// partitions: their next offsets, of none where it only made room for what comes next. It keeps no message, passes those that
+// nobody can unpack, and fails with the context's error when that ends first.
 func (r *Reader) Poll(ctx context.Context, take func(*kgo.Record) error) (map[Partition]int64, error) {
 	fetched := Poll(ctx, r.client, maxPoll)
 	if err := ctx.Err(); err != nil {
