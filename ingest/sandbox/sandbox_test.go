@@ -235,7 +235,7 @@ func TestAChildThatWasTakenOverReachesNothing(t *testing.T) {
 			{"list", "/", "refused"},
 			{"list", dir, "refused"},
 			{"write", filepath.Join(dir, "new"), "refused"},
-			{"write", "/tmp/new", "refused"},
+			{"write", fmt.Sprintf("/tmp/new-%d", os.Getpid()), "refused"},
 			{"run", "/nowhere/near", map[string]string{"alone": "refused",
 				"with programs": "fork/exec /nowhere/near: no such file or directory"}[name]},
 			{"run", "/bin/true", map[string]string{"alone": "refused", "with programs": "done"}[name]},

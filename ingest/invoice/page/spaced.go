@@ -11,7 +11,7 @@ import (
 var spacedWord = regexp.MustCompile(`^\p{L}(?: \p{L})+$`)
 
 // spacedSum is a sum that is set in figures far apart: "$ 1 ,1 8 3". What has neither a sign nor a separator may be several numbers.
-var spacedSum = regexp.MustCompile(`^[$€£] ?(?:` + spacedFigure + ` )+` + spacedFigure + `$|^(?:\d )+[.,](?: ?\d)+$|^(?:\d )+[.,]\d(?: \d)*$`)
+var spacedSum = regexp.MustCompile(`^[$€£] ?(?:` + spacedFigure + ` )+` + spacedFigure + `$|^(?:\d )+[.,](?: ?\d)+$`)
 
 // spacedFigure is one figure, with a separator beside it or not: the gap is narrow there.
 const spacedFigure = `(?:\d?[.,]\d?|\d)`
