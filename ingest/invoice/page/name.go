@@ -81,9 +81,9 @@ func (v *vocabulary) firstPart(s string) string {
 	return name
 }
 
-// beforeStreet cuts off a street or department that follows a name behind its legal form without a mark between: "Kiilto Oy
+// upToForm cuts off a street or department that follows a name behind its legal form without a mark between: "Kiilto Oy
 // Hitsaajankatu 22", "Kiilto AG Abteilung Buchhaltung".
-func (v *vocabulary) beforeStreet(name string) string {
+func (v *vocabulary) upToForm(name string) string {
 	first, end := v.formIn(name)
 	if first == nil {
 		return name
@@ -177,7 +177,7 @@ func (v *vocabulary) cleanName(s string) string {
 	}
 	s = strings.TrimPrefix(s, "LOGO ")
 	s = strings.Trim(s, " ,;:|·•●-–*")
-	s = smallStart.ReplaceAllString(v.beforeStreet(s), "") // "… von Berger Bau GmbH"
+	s = smallStart.ReplaceAllString(v.upToForm(s), "") // "… von Berger Bau GmbH"
 	// "Inh. Berger Bau GmbH"
 	if loc := v.beforeName.FindStringIndex(foldText(s)); loc != nil && loc[1] < len([]rune(s)) {
 		s = string([]rune(s)[loc[1]:])
