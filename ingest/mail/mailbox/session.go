@@ -66,7 +66,7 @@ type Session struct {
 	news      chan struct{} // full when the server told of new mail
 	idle      bool
 	keywords  bool        // whether the mailbox takes keywords
-	sizesOff  atomic.Bool // whether the server tells sizes that its mails don't have
+	sizesOff  atomic.Bool // the server told a size that its mail doesn't have
 	move      bool        // whether the server has MOVE; else mails are copied, and the one copied from is removed
 }
 
